@@ -36,7 +36,7 @@ const (
 // Check is one health check as the user wrote it, validated and complete.
 type Check struct {
 	Kind        Kind
-	Target      string        // what follows KIND: a URL, HOST:PORT, a path, a command line
+	Target      string        // a URL with its scheme, HOST:PORT, a path or a command line
 	Interval    time.Duration // between the starts of two probes
 	Timeout     time.Duration // of one probe; at most Interval
 	Failures    int           // in a row, until unhealthy

@@ -1,0 +1,147 @@
+package watchdog
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/svckit/svckit/internal/syntax"
+)
+
+// maxCheck bounds the text of one check, in bytes.
+const maxCheck = 8 << 10
+
+// Option is one option of a check as its text says it, with Name in the
+// flag's spelling: on-unhealthy, not on_unhealthy.
+type Option struct {
+	Name, Value string
+}
+
+// ParseCheck reads KIND:WHERE[,option[=value]...]. A comma in a value is
+// written \, and backslashes count double before a comma only, so that a
+// regular expression or a command can be written as it is.
+//
+// No error repeats a URL, a header or a command, as each may hold a secret.
+func ParseCheck(s string) (Check, error) {
+	if len(s) > maxCheck {
+		return Check{}, fmt.Errorf("the check is longer than %d bytes", maxCheck)
+	}
+	head, rest, more := cutPart(s)
+	kind, target, _ := strings.Cut(head, ":")
+	var options []Option
+	for more {
+		var part string
+		part, rest, more = cutPart(rest)
+		name, value, hasValue := strings.Cut(part, "=")
+		switch {
+		case part == "":
+			return Check{}, fmt.Errorf(`an option is empty; a comma within a value is written \,`)
+		case !hasValue && knownOption(name):
+			return Check{}, fmt.Errorf("option %s wants a value: write %s=VALUE", name, name)
+		}
+		options = append(options, Option{name, value})
+	}
+	return ParseCheckOptions(Kind(kind), target, options)
+}
+
+// cutPart takes the text up to the first comma that separates, with the
+// escapes in it undone.
+func cutPart(s string) (part, rest string, more bool) {
+	var out strings.Builder
+	for {
+		comma := strings.IndexByte(s, ',')
+		if comma < 0 {
+			return out.String() + s, "", false
+		}
+		plain := strings.TrimRight(s[:comma], `\`)
+		slashes := comma - len(plain)
+		out.WriteString(plain)
+		out.WriteString(strings.Repeat(`\`, slashes/2))
+		s = s[comma+1:]
+		if slashes%2 == 0 {
+			return out.String(), s, true
+		}
+		out.WriteByte(',')
+	}
+}
+
+// ParseCheckOptions reads a check that is in pieces already, as a policy's
+// mapping has it. A kind of http takes a target with its scheme or without.
+func ParseCheckOptions(kind Kind, target string, options []Option) (Check, error) {
+	size := len(kind) + len(target)
+	for _, o := range options {
+		size += len(o.Name) + len(o.Value)
+		if !utf8.ValidString(o.Name) || !utf8.ValidString(o.Value) {
+			return Check{}, fmt.Errorf("an option is not valid UTF-8")
+		}
+	}
+	if size > maxCheck {
+		return Check{}, fmt.Errorf("the check is longer than %d bytes", maxCheck)
+	}
+	c := Check{Interval: DefaultInterval, Failures: DefaultFailures, Successes: DefaultSuccesses}
+	var err error
+	if c.Kind, c.Target, err = parseTarget(kind, target); err != nil {
+		return Check{}, err
+	}
+	given := map[string]bool{}
+	for _, o := range options {
+		if err := c.apply(o, given[o.Name]); err != nil {
+			return Check{}, err
+		}
+		given[o.Name] = true
+	}
+	if !given["timeout"] {
+		c.Timeout = min(DefaultTimeout, c.Interval)
+	}
+	if err := c.Validate(); err != nil {
+		return Check{}, err
+	}
+	return c, nil
+}
+
+// apply sets the field that an option names; again says that it was set before.
+func (c *Check) apply(o Option, again bool) error {
+	for _, known := range checkOptions {
+		switch {
+		case known.name != o.Name:
+			continue
+		case known.httpOnly && c.Kind != HTTP:
+			return fmt.Errorf("option %s belongs to http checks, not to %s", o.Name, c.Kind)
+		case again && !known.repeatable:
+			return fmt.Errorf("option %s is given twice", o.Name)
+		}
+		if err := known.set(c, o.Value); err != nil {
+			return fmt.Errorf("option %s: %w", o.Name, err)
+		}
+		return nil
+	}
+	return unknownOption(o.Name)
+}
+
+// parseTarget brings kind and target to their canonical form.
+func parseTarget(kind Kind, target string) (Kind, string, error) {
+	if !utf8.ValidString(target) {
+		return "", "", fmt.Errorf("the check is not valid UTF-8")
+	}
+	switch kind {
+	case HTTP, httpUnix:
+		url, err := parseURL(schemed(kind, target))
+		return HTTP, url.text, err
+	case Exec:
+		argv, err := syntax.SplitCommand(target)
+		return kind, syntax.QuoteCommand(argv), err
+	case TCP, Unix, Notify:
+		return kind, target, nil
+	}
+	return "", "", unknownKind(kind, target)
+}
+
+// schemed puts the scheme before a URL that came without.
+func schemed(kind Kind, target string) string {
+	scheme, _, _ := strings.Cut(target, ":")
+	known := scheme == "http" || scheme == "https" || scheme == string(httpUnix)
+	if known || kind == HTTP && !strings.HasPrefix(target, "//") {
+		return target
+	}
+	return string(kind) + ":" + target
+}

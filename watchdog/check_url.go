@@ -1,0 +1,149 @@
+package watchdog
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// URL is where an HTTP check asks, taken apart.
+type URL struct {
+	Network  string // tcp or unix
+	Address  string // HOST:PORT, with an IPv6 address in brackets, or a socket's path
+	Host     string // what the Host header says unless the check has a host option
+	Target   string // the request's target: path and query
+	UserInfo string // NAME:PASSWORD of basic authentication; a secret
+	text     string // the URL in its canonical form
+}
+
+// URL takes the target of an HTTP check apart.
+func (c Check) URL() (URL, error) { return parseURL(c.Target) }
+
+// parseURL reads http://HOST[:PORT]/PATH, http+unix:SOCKET:/PATH and nginx's
+// http://unix:SOCKET:/PATH.
+func parseURL(s string) (URL, error) {
+	if rest, ok := strings.CutPrefix(s, "http://unix:"); ok {
+		return parseUnixURL(rest)
+	}
+	if rest, ok := strings.CutPrefix(s, string(httpUnix)+":"); ok {
+		return parseUnixURL(rest)
+	}
+	if strings.HasPrefix(s, "https:") {
+		return URL{}, unknownKind("https", "")
+	}
+	rest, ok := strings.CutPrefix(s, "http://")
+	if !ok {
+		return URL{}, fmt.Errorf("an http check is written http://HOST[:PORT]/PATH")
+	}
+	authority, target := rest, ""
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		authority, target = rest[:i], rest[i:]
+	}
+	url, err := parseAuthority(authority)
+	if err != nil {
+		return URL{}, fmt.Errorf("%w; an http check is written http://HOST[:PORT]/PATH", err)
+	}
+	if url.Target, err = requestTarget(target); err != nil {
+		return URL{}, err
+	}
+	url.text = "http://" + authority + url.Target
+	return url, nil
+}
+
+// parseUnixURL reads SOCKET[:/PATH], as nginx does: the first colon ends the
+// socket's name.
+func parseUnixURL(s string) (URL, error) {
+	if strings.HasPrefix(s, "//") {
+		return URL{}, fmt.Errorf("http over a socket is written http+unix:/run/app.sock:/PATH")
+	}
+	socket, target, _ := strings.Cut(s, ":")
+	if err := validSocket(socket); err != nil {
+		return URL{}, err
+	}
+	if target != "" && target[0] != '/' {
+		return URL{}, fmt.Errorf("the path after the socket begins with /; write http+unix:/run/app.sock:/PATH")
+	}
+	target, err := requestTarget(target)
+	if err != nil {
+		return URL{}, err
+	}
+	return URL{
+		Network: "unix", Address: socket, Host: "localhost", Target: target,
+		text: string(httpUnix) + ":" + socket + ":" + target,
+	}, nil
+}
+
+// requestTarget checks what follows the host, and begins it with a slash.
+func requestTarget(s string) (string, error) {
+	if i := strings.IndexByte(s, '#'); i >= 0 {
+		return "", fmt.Errorf("a #fragment never reaches a server; drop it from the URL")
+	}
+	if strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return "", fmt.Errorf("the URL has a blank, a control or a non-ASCII character; percent-encode it")
+	}
+	if !strings.HasPrefix(s, "/") {
+		s = "/" + s
+	}
+	return s, nil
+}
+
+// parseAuthority reads [NAME:PASSWORD@]HOST[:PORT].
+func parseAuthority(s string) (URL, error) {
+	url := URL{Network: "tcp"}
+	if i := strings.LastIndexByte(s, '@'); i >= 0 {
+		user, err := percentDecode(s[:i])
+		if err != nil || user == "" {
+			return URL{}, fmt.Errorf("the URL's name and password are not percent-encoded rightly")
+		}
+		url.UserInfo, s = user, s[i+1:]
+		if !strings.Contains(url.UserInfo, ":") {
+			url.UserInfo += ":"
+		}
+	}
+	host, port, err := splitHostPort(s)
+	if err != nil {
+		return URL{}, err
+	}
+	host = strings.Replace(host, "%25", "%", 1) // the zone of RFC 6874
+	if err := validHost(host); err != nil {
+		return URL{}, err
+	}
+	named, zone, _ := strings.Cut(host, "%")
+	shown := named
+	if strings.Contains(host, ":") {
+		shown = "[" + named + "]"
+		if zone != "" {
+			host = named + "%" + zone
+		}
+		host = "[" + host + "]"
+	}
+	url.Host = shown
+	if port == "" {
+		port = "80"
+	} else {
+		url.Host += ":" + port
+	}
+	url.Address = host + ":" + port
+	return url, nil
+}
+
+// percentDecode undoes %XX.
+func percentDecode(s string) (string, error) {
+	var out strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' {
+			out.WriteByte(s[i])
+			continue
+		}
+		if i+3 > len(s) {
+			return "", fmt.Errorf("a lone %%")
+		}
+		value, err := strconv.ParseUint(s[i+1:i+3], 16, 8)
+		if err != nil {
+			return "", fmt.Errorf("a lone %%")
+		}
+		out.WriteByte(byte(value))
+		i += 2
+	}
+	return out.String(), nil
+}
