@@ -1,0 +1,173 @@
+package socket
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/svckit/svckit/notify"
+)
+
+// maxDescriptors is how many descriptors the kernel lets one datagram carry
+// (SCM_MAX_FD in unix(7)).
+const maxDescriptors = 253
+
+// Datagram is one received message with what the kernel says of its sender.
+// The receiver owns FDs and must call Close.
+type Datagram struct {
+	Data      []byte
+	FDs       []int
+	PID       int // 0 where the kernel named none
+	UID       uint32
+	Truncated bool // larger than notify.MaxBytes, or with more descriptors than fit
+}
+
+// Close closes the datagram's descriptors.
+func (d *Datagram) Close() {
+	for _, fd := range d.FDs {
+		_ = unix.Close(fd)
+	}
+	d.FDs = nil
+}
+
+// Listener is the socket that a service finds in its $NOTIFY_SOCKET.
+type Listener struct {
+	file    *os.File
+	conn    syscall.RawConn
+	address string
+	path    string // to be removed at Close; "" for an abstract name
+	data    []byte
+	oob     []byte
+}
+
+// Listen binds a socket at address, a path or "@" and an abstract name. A
+// socket at a path can be written by every user, as systemd's own can be: the
+// service may have dropped its uid. Who may speak is decided by the
+// credentials of each datagram.
+func Listen(address string) (*Listener, error) {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open a notify socket: %w", err)
+	}
+	l := &Listener{
+		address: address,
+		data:    make([]byte, notify.MaxBytes+1),
+		oob:     make([]byte, unix.CmsgSpace(unix.SizeofUcred)+unix.CmsgSpace(maxDescriptors*4)),
+	}
+	if err := l.bind(fd); err != nil {
+		_ = unix.Close(fd)
+		return nil, fmt.Errorf("cannot bind the notify socket %s: %w", address, err)
+	}
+	l.file = os.NewFile(uintptr(fd), address)
+	l.conn, err = l.file.SyscallConn()
+	if err != nil {
+		_ = l.Close()
+		return nil, fmt.Errorf("cannot poll the notify socket: %w", err)
+	}
+	return l, nil
+}
+
+// bind names the socket and asks the kernel for its senders' credentials.
+func (l *Listener) bind(fd int) error {
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1); err != nil {
+		return err
+	}
+	if strings.HasPrefix(l.address, "@") {
+		return unix.Bind(fd, &unix.SockaddrUnix{Name: l.address})
+	}
+	if err := os.Remove(l.address); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err // what a killed run left behind is in the way
+	}
+	if err := unix.Bind(fd, &unix.SockaddrUnix{Name: l.address}); err != nil {
+		return err
+	}
+	l.path = l.address
+	return os.Chmod(l.address, 0o777)
+}
+
+// Address is what belongs into the service's $NOTIFY_SOCKET.
+func (l *Listener) Address() string {
+	if l.path == "" {
+		return l.address
+	}
+	if full, err := filepath.Abs(l.path); err == nil {
+		return full
+	}
+	return l.path
+}
+
+// Receive waits for the next datagram. It waits in the runtime's poller, so
+// that Close ends it with os.ErrClosed.
+func (l *Listener) Receive() (Datagram, error) {
+	for {
+		var d Datagram
+		var failed error
+		err := l.conn.Read(func(fd uintptr) bool {
+			d, failed = l.receive(int(fd))
+			return !errors.Is(failed, unix.EAGAIN)
+		})
+		switch {
+		case err != nil: // the poller's own error: the file is closed
+			return Datagram{}, fmt.Errorf("cannot read the notify socket: %w", os.ErrClosed)
+		case errors.Is(failed, unix.EINTR):
+		case failed != nil:
+			return Datagram{}, fmt.Errorf("cannot read the notify socket: %w", failed)
+		default:
+			return d, nil
+		}
+	}
+}
+
+// TryReceive returns the next datagram that has already arrived, if any.
+func (l *Listener) TryReceive() (Datagram, bool) {
+	var d Datagram
+	var failed error
+	err := l.conn.Control(func(fd uintptr) { d, failed = l.receive(int(fd)) })
+	return d, err == nil && failed == nil
+}
+
+// receive takes one datagram off the socket.
+func (l *Listener) receive(fd int) (Datagram, error) {
+	n, oobn, flags, _, err := unix.Recvmsg(fd, l.data, l.oob, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
+	if err != nil {
+		return Datagram{}, err
+	}
+	d := Datagram{
+		Data:      append([]byte(nil), l.data[:n]...),
+		Truncated: n > notify.MaxBytes || flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0,
+	}
+	d.control(l.oob[:oobn])
+	return d, nil
+}
+
+// control reads the control messages: credentials and descriptors.
+func (d *Datagram) control(oob []byte) {
+	messages, err := unix.ParseSocketControlMessage(oob)
+	if err != nil {
+		d.Truncated = true
+		return
+	}
+	for i := range messages {
+		if fds, err := unix.ParseUnixRights(&messages[i]); err == nil {
+			d.FDs = append(d.FDs, fds...)
+			continue
+		}
+		if cred, err := unix.ParseUnixCredentials(&messages[i]); err == nil {
+			d.PID, d.UID = int(cred.Pid), cred.Uid
+		}
+	}
+}
+
+// Close ends Receive and removes the socket's file.
+func (l *Listener) Close() error {
+	err := l.file.Close()
+	if l.path != "" {
+		_ = os.Remove(l.path)
+	}
+	return err
+}

@@ -1,0 +1,175 @@
+package socket
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxQueued bounds what waits for a manager that does not read.
+const maxQueued = 1000
+
+// Sender speaks to the manager. It sends at once where the manager's queue has
+// room, which is nearly always; else a queue of its own keeps the order, and
+// the caller never waits: a busy PID 1 must not hold up a stop.
+type Sender struct {
+	file *os.File
+	conn syscall.RawConn
+	addr *unix.SockaddrUnix
+
+	mu      sync.Mutex
+	queue   []packet
+	drained *sync.Cond // when the queue has become empty
+	dropped int
+}
+
+// packet is a datagram that waits, with descriptors of its own.
+type packet struct {
+	data []byte
+	fds  []int
+}
+
+// Dial prepares to send to address, the value of $NOTIFY_SOCKET: a path, or
+// "@" and an abstract name.
+func Dial(address string) (*Sender, error) {
+	if !strings.HasPrefix(address, "/") && !strings.HasPrefix(address, "@") {
+		return nil, fmt.Errorf("cannot use NOTIFY_SOCKET=%q; it must be a path or an abstract name that begins with @", address)
+	}
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open a socket to the manager: %w", err)
+	}
+	s := &Sender{addr: &unix.SockaddrUnix{Name: address}, file: os.NewFile(uintptr(fd), address)}
+	s.drained = sync.NewCond(&s.mu)
+	if s.conn, err = s.file.SyscallConn(); err != nil {
+		_ = s.file.Close()
+		return nil, fmt.Errorf("cannot poll the socket to the manager: %w", err)
+	}
+	if err := unix.Connect(fd, s.addr); err != nil {
+		_ = s.file.Close()
+		return nil, fmt.Errorf("cannot reach the manager at NOTIFY_SOCKET=%s: %w", address, err)
+	}
+	return s, nil
+}
+
+// Send sends data with descriptors, of which the caller keeps its own copies.
+// An error is the socket's, and nothing that a caller can mend.
+func (s *Sender) Send(data []byte, fds []int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.queue) == 0 {
+		err := s.try(data, fds)
+		if !errors.Is(err, unix.EAGAIN) {
+			return err
+		}
+	}
+	return s.enqueue(data, fds)
+}
+
+// try sends without waiting. A manager that has been re-executed may have a
+// new socket under the old name: connect again, once.
+func (s *Sender) try(data []byte, fds []int) error {
+	var failed error
+	err := s.conn.Control(func(fd uintptr) {
+		failed = transmit(int(fd), data, fds)
+		if errors.Is(failed, unix.ECONNREFUSED) || errors.Is(failed, unix.ENOTCONN) {
+			if failed = unix.Connect(int(fd), s.addr); failed == nil {
+				failed = transmit(int(fd), data, fds)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return failed
+}
+
+// transmit is sendmsg(2) without SIGPIPE and without waiting.
+func transmit(fd int, data []byte, fds []int) error {
+	var rights []byte
+	if len(fds) > 0 {
+		rights = unix.UnixRights(fds...)
+	}
+	for {
+		err := unix.Sendmsg(fd, data, rights, nil, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// enqueue keeps a datagram for later; the first one starts the goroutine that
+// waits for room. The mutex is held.
+func (s *Sender) enqueue(data []byte, fds []int) error {
+	if len(s.queue) >= maxQueued {
+		s.dropped++
+		return fmt.Errorf("the manager has not read %d messages; %d dropped", maxQueued, s.dropped)
+	}
+	p := packet{data: append([]byte(nil), data...)}
+	for _, fd := range fds {
+		own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+		if err != nil {
+			p.close()
+			return fmt.Errorf("cannot keep a descriptor for the manager: %w", err)
+		}
+		p.fds = append(p.fds, own)
+	}
+	s.queue = append(s.queue, p)
+	if len(s.queue) == 1 {
+		go s.drain()
+	}
+	return nil
+}
+
+// drain sends the queue in its order, and ends when it is empty.
+func (s *Sender) drain() {
+	for {
+		s.mu.Lock()
+		if len(s.queue) == 0 {
+			s.drained.Broadcast()
+			s.mu.Unlock()
+			return
+		}
+		p := s.queue[0]
+		s.mu.Unlock()
+
+		err := s.conn.Write(func(fd uintptr) bool {
+			return !errors.Is(transmit(int(fd), p.data, p.fds), unix.EAGAIN)
+		})
+		p.close()
+
+		s.mu.Lock()
+		s.queue = s.queue[1:]
+		if err != nil { // closed: nobody will read the rest
+			for _, rest := range s.queue {
+				rest.close()
+			}
+			s.queue = nil
+		}
+		s.mu.Unlock()
+	}
+}
+
+func (p packet) close() {
+	for _, fd := range p.fds {
+		_ = unix.Close(fd)
+	}
+}
+
+// Flush waits until the queue is empty, for at most d, and closes the socket.
+func (s *Sender) Flush(d time.Duration) {
+	expire := time.AfterFunc(d, func() { _ = s.file.Close() })
+	defer expire.Stop()
+	s.mu.Lock()
+	for len(s.queue) > 0 {
+		s.drained.Wait()
+	}
+	s.mu.Unlock()
+	_ = s.file.Close()
+}
