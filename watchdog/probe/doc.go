@@ -1,0 +1,17 @@
+// Package probe asks what a watchdog.Check asks: one attempt at a time over
+// HTTP, TCP, a Unix socket or a command.
+//
+// Invariants:
+//   - when Probe returns, nothing of the attempt is left: no goroutine, no
+//     descriptor, no process; and it returns when its context ends;
+//   - whatever an endpoint sends, memory stays flat: each line, the headers
+//     and the body have a bound;
+//   - an error is one short line of printable text for STATUS, without any
+//     secret of the check.
+//
+// HTTP/1.1 is spoken by a small client of this package's own, as net/http
+// and crypto/tls would cost every supervised service a millisecond at its
+// start and 350 KiB for as long as it runs, even where nothing asks by HTTP.
+//
+// New is the entry point.
+package probe

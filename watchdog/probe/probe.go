@@ -1,0 +1,86 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/svckit/svckit/internal/syntax"
+	"github.com/svckit/svckit/watchdog"
+)
+
+// Probe asks once.
+type Probe interface {
+	// Probe answers nil when the check holds. The caller gives ctx the
+	// check's timeout; an error of an ended ctx unwraps to ctx.Err().
+	Probe(ctx context.Context) error
+}
+
+// Runner runs a check's command. Whoever reaps the process's children
+// implements it, as there can be only one reaper.
+type Runner interface {
+	// Run starts argv in a process group of its own, without the notify
+	// sockets, and waits for its end. At ctx's end it kills the whole group.
+	// It returns only after the group's leader is reaped: with the command's
+	// end, or with an error when the command did not start or ctx ended.
+	Run(ctx context.Context, argv []string) (Result, error)
+}
+
+// Result is how a command ended.
+type Result struct {
+	Code   int    // exit status, where Signal is 0
+	Signal int    // the signal that killed it, or 0
+	Output string // the tail of what it wrote to stdout and stderr, bounded
+}
+
+// attempt asks once, with an error as it comes.
+type attempt func(ctx context.Context) error
+
+// New makes the probe of a check. The kind notify has none: there the
+// service speaks up itself. run may be nil unless the check is a command.
+func New(c watchdog.Check, run Runner) (Probe, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	p := prober{timeout: c.Timeout}
+	var err error
+	switch c.Kind {
+	case watchdog.HTTP:
+		p.attempt, err = newHTTP(c)
+	case watchdog.TCP:
+		p.attempt = opens("tcp", c.Target)
+	case watchdog.Unix:
+		p.attempt = opens("unix", c.Target)
+	case watchdog.Exec:
+		p.attempt, err = newExec(c, run)
+	default:
+		err = fmt.Errorf("a check of kind %s cannot be probed", c.Kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// prober turns an attempt's error into a line for STATUS.
+type prober struct {
+	timeout time.Duration
+	attempt attempt
+}
+
+func (p prober) Probe(ctx context.Context) error {
+	err := p.attempt(ctx)
+	if err == nil {
+		return nil
+	}
+	if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) {
+		<-ctx.Done() // the network's timer may have been quicker than ctx's
+	}
+	switch {
+	case ctx.Err() == context.DeadlineExceeded:
+		return &failure{"timeout after " + syntax.FormatDuration(p.timeout), ctx.Err()}
+	case ctx.Err() != nil:
+		return &failure{"cancelled", ctx.Err()}
+	}
+	return &failure{plain(reason(err)), err}
+}
