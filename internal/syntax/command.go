@@ -147,7 +147,7 @@ func QuoteCommand(argv []string) string {
 
 // quoteArg quotes one argument where it needs it.
 func quoteArg(arg string) string {
-	plain := arg != "" && !strings.ContainsFunc(arg, func(r rune) bool {
+	plain := arg != "" && utf8.ValidString(arg) && !strings.ContainsFunc(arg, func(r rune) bool {
 		return r <= ' ' || r == 0x7f || strings.ContainsRune(`"'\`, r)
 	})
 	if plain {
@@ -155,8 +155,9 @@ func quoteArg(arg string) string {
 	}
 	var out strings.Builder
 	out.WriteByte('"')
-	for _, c := range []byte(arg) {
-		switch {
+	for rest := arg; rest != ""; {
+		r, size := utf8.DecodeRuneInString(rest)
+		switch c := rest[0]; {
 		case c == '"' || c == '\\':
 			out.WriteByte('\\')
 			out.WriteByte(c)
@@ -164,11 +165,12 @@ func quoteArg(arg string) string {
 			out.WriteString(`\n`)
 		case c == '\t':
 			out.WriteString(`\t`)
-		case c < ' ' || c == 0x7f:
+		case c < ' ' || c == 0x7f || r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&out, `\x%02x`, c)
 		default:
-			out.WriteByte(c)
+			out.WriteString(rest[:size])
 		}
+		rest = rest[size:]
 	}
 	out.WriteByte('"')
 	return out.String()

@@ -60,8 +60,9 @@ func ParseDuration(s string) (time.Duration, error) {
 	return total, nil
 }
 
-// span is the length of one number with its unit, truncated to microseconds
-// as systemd does.
+// span is the length of one number with its unit. Like systemd it counts in
+// whole microseconds, also the tenth, the hundredth and so on of the unit
+// (systemd: src/basic/time-util.c, parse_time).
 func span(number, unit string) (time.Duration, error) {
 	length, ok := units[unit]
 	switch {
@@ -78,26 +79,27 @@ func span(number, unit string) (time.Duration, error) {
 		return 0, fmt.Errorf("unknown unit %q; use us, ms, s, m (or min), h, d or w", unit)
 	}
 	whole, fraction, hasPoint := strings.Cut(number, ".")
-	if whole == "" && fraction == "" || strings.Contains(fraction, ".") {
+	if hasPoint && fraction == "" || strings.Contains(fraction, ".") {
 		return 0, fmt.Errorf("%q is not a number", number)
 	}
 	if whole == "" {
 		whole = "0"
 	}
+	tooLong := fmt.Errorf("%s is too long; the longest is about 292 years, or write infinity", number+unit)
 	n, err := strconv.ParseInt(whole, 10, 64)
-	if err != nil || n > int64(math.MaxInt64/length)-1 {
-		return 0, fmt.Errorf("%s is too long; the longest is about 292 years, or write infinity", number+unit)
+	if err != nil || n > int64(math.MaxInt64/length) {
+		return 0, tooLong
 	}
 	total := time.Duration(n) * length
-	if !hasPoint {
-		return total, nil
-	}
-	scale := length
 	for _, digit := range fraction {
-		scale /= 10
-		total += time.Duration(digit-'0') * scale
+		length = (length / 10).Truncate(time.Microsecond)
+		part := time.Duration(digit-'0') * length
+		if total > math.MaxInt64-part-1 {
+			return 0, tooLong
+		}
+		total += part
 	}
-	return total.Truncate(time.Microsecond), nil
+	return total, nil
 }
 
 // cutWhile splits s where keep first says no.

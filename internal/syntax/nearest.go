@@ -2,8 +2,11 @@ package syntax
 
 // Nearest finds the known word that a mistyped one most likely meant. It
 // answers no rather than guess wildly: at most a third of the letters may
-// differ, and a tie goes to the first.
+// differ, or one of a short word, and a tie goes to the first.
 func Nearest(word string, known []string) (string, bool) {
+	if len(word) > maxWord {
+		return "", false
+	}
 	best, distance := "", len(word)/3+2
 	for _, candidate := range known {
 		if candidate == "" {
@@ -13,14 +16,20 @@ func Nearest(word string, known []string) (string, bool) {
 			best, distance = candidate, d
 		}
 	}
-	return best, best != "" && distance <= max(1, len(word)/3)
+	if distance >= len(word) || distance > max(1, len(word)/3) {
+		return "", false
+	}
+	return best, best != ""
 }
+
+// maxWord bounds the work for one word, in bytes; no word of ours is longer.
+const maxWord = 64
 
 // edits is the optimal string alignment distance: insertions, deletions,
 // substitutions, and swaps of neighbours, which is how people mistype.
 func edits(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return 64
+	if len(a) > maxWord || len(b) > maxWord {
+		return maxWord
 	}
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -57,7 +57,8 @@ func ParseSignal(s string) (Signal, error) {
 	if number, ok := realTime(name); ok {
 		return number, nil
 	}
-	if n, err := strconv.Atoi(s); err == nil && n >= 1 && n <= rtMax {
+	// Itoa: strtol(3) would read 010 as octal, so it is refused.
+	if n, err := strconv.Atoi(s); err == nil && n >= 1 && n <= rtMax && strconv.Itoa(n) == s {
 		return Signal(n), nil
 	}
 	if near, ok := Nearest(strings.ToUpper(name), names[1:]); ok {
