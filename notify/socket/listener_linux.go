@@ -101,33 +101,28 @@ func (l *Listener) Address() string {
 	return l.path
 }
 
-// Receive waits for the next datagram. It waits in the runtime's poller, so
-// that Close ends it with os.ErrClosed.
-func (l *Listener) Receive() (Datagram, error) {
-	for {
-		var d Datagram
-		var failed error
-		err := l.conn.Read(func(fd uintptr) bool {
-			d, failed = l.receive(int(fd))
-			return !errors.Is(failed, unix.EAGAIN)
-		})
-		switch {
-		case err != nil: // the poller's own error: the file is closed
-			return Datagram{}, fmt.Errorf("cannot read the notify socket: %w", os.ErrClosed)
-		case errors.Is(failed, unix.EINTR):
-		case failed != nil:
-			return Datagram{}, fmt.Errorf("cannot read the notify socket: %w", failed)
-		default:
-			return d, nil
-		}
+// Wait waits until there is a datagram to be received. It waits in the
+// runtime's poller, so that Close ends it with os.ErrClosed.
+func (l *Listener) Wait() error {
+	err := l.conn.Read(func(fd uintptr) bool {
+		ready, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		return ready > 0
+	})
+	if err != nil { // the poller's own error: the file is closed
+		return fmt.Errorf("cannot read the notify socket: %w", os.ErrClosed)
 	}
+	return nil
 }
 
-// TryReceive returns the next datagram that has already arrived, if any.
-func (l *Listener) TryReceive() (Datagram, bool) {
+// Receive returns the next datagram that has arrived, and false where none has.
+func (l *Listener) Receive() (Datagram, bool) {
 	var d Datagram
 	var failed error
-	err := l.conn.Control(func(fd uintptr) { d, failed = l.receive(int(fd)) })
+	err := l.conn.Control(func(fd uintptr) {
+		for d, failed = l.receive(int(fd)); errors.Is(failed, unix.EINTR); {
+			d, failed = l.receive(int(fd))
+		}
+	})
 	return d, err == nil && failed == nil
 }
 

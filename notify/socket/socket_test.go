@@ -29,6 +29,18 @@ func pair(t *testing.T, address string) (*Listener, *Sender) {
 	return l, s
 }
 
+// next waits for a datagram.
+func next(l *Listener) (Datagram, error) {
+	for {
+		if d, ok := l.Receive(); ok {
+			return d, nil
+		}
+		if err := l.Wait(); err != nil {
+			return Datagram{}, err
+		}
+	}
+}
+
 // abstract is a name of this test's own.
 func abstract(t *testing.T) string {
 	return fmt.Sprintf("@svckit-test-%d-%s", os.Getpid(), t.Name())
@@ -40,7 +52,7 @@ func TestDatagramArrivesWithItsSendersCredentials(t *testing.T) {
 		if err := s.Send([]byte("READY=1"), nil); err != nil {
 			t.Fatal(err)
 		}
-		d, err := l.Receive()
+		d, err := next(l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +98,7 @@ func TestOversizedDatagramIsMarkedTruncated(t *testing.T) {
 		if err := s.Send(bytes.Repeat([]byte("x"), size), nil); err != nil {
 			t.Fatal(err)
 		}
-		d, err := l.Receive()
+		d, err := next(l)
 		if err != nil || d.Truncated != want {
 			t.Errorf("%d bytes: truncated %v, %v; want %v", size, d.Truncated, err, want)
 		}
@@ -103,7 +115,7 @@ func TestDescriptorsArriveAndCloseLeavesNone(t *testing.T) {
 	if err := s.Send([]byte("FDSTORE=1"), fds); err != nil {
 		t.Fatal(err)
 	}
-	d, err := l.Receive()
+	d, err := next(l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +146,7 @@ func TestSendNeverWaitsAndKeepsTheOrder(t *testing.T) {
 		}
 	}
 	for i := range messages {
-		d, err := l.Receive()
+		d, err := next(l)
 		if want := fmt.Sprintf("N=%d", i); err != nil || string(d.Data) != want {
 			t.Fatalf("received %q, %v; want %q", d.Data, err, want)
 		}
@@ -154,7 +166,7 @@ func TestManagerThatReadsNothingCostsABoundedQueue(t *testing.T) {
 	}
 	s.Flush(50 * time.Millisecond)
 	for {
-		d, ok := l.TryReceive()
+		d, ok := l.Receive()
 		if !ok {
 			break
 		}
@@ -177,24 +189,23 @@ func TestManagerWithANewSocketUnderTheOldNameIsFound(t *testing.T) {
 	if err := s.Send([]byte("WATCHDOG=1"), nil); err != nil {
 		t.Fatalf("Send after the manager's re-execution: %v", err)
 	}
-	if d, err := second.Receive(); err != nil || string(d.Data) != "WATCHDOG=1" {
+	if d, err := next(second); err != nil || string(d.Data) != "WATCHDOG=1" {
 		t.Errorf("received %q, %v; want WATCHDOG=1", d.Data, err)
 	}
 }
 
-func TestCloseEndsReceive(t *testing.T) {
+func TestCloseEndsWait(t *testing.T) {
 	l, err := Listen(abstract(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error)
 	go func() {
-		_, err := l.Receive()
-		done <- err
+		done <- l.Wait()
 	}()
 	_ = l.Close()
 	if err := <-done; !errors.Is(err, os.ErrClosed) {
-		t.Errorf("Receive ended with %v; want os.ErrClosed", err)
+		t.Errorf("Wait ended with %v; want os.ErrClosed", err)
 	}
 }
 

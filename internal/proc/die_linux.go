@@ -1,0 +1,77 @@
+package proc
+
+import (
+	"os"
+	"runtime"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/svckit/svckit/internal/supervise/machine"
+	"github.com/svckit/svckit/internal/syntax"
+)
+
+// shellBase is what a shell adds to a signal's number to tell it as an exit
+// code: all that is left to PID 1 of a namespace, to which the kernel delivers
+// no signal with a default disposition.
+const shellBase = 128
+
+// Die ends this process as s says: by its exit code, or by the same signal. It
+// does not return.
+//
+// A core is asked for where the child left one, so that the manager says
+// core-dump too, but with nothing in it: the child's is the one of interest.
+// Where the child left none, this process leaves none.
+func Die(s machine.Status) {
+	if s.Signal == 0 {
+		os.Exit(s.Code)
+	}
+	if os.Getpid() == 1 {
+		os.Exit(shellBase + int(s.Signal))
+	}
+	setCore(s.Core)
+	raise(s.Signal)
+	os.Exit(shellBase + int(s.Signal))
+}
+
+// setCore allows a core of no mappings, or forbids it. Not dumpable as well:
+// RLIMIT_CORE does not stop a core_pattern that is a pipe (core(5)).
+func setCore(wanted bool) {
+	if !wanted {
+		_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+		_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+		return
+	}
+	_ = os.WriteFile("/proc/self/coredump_filter", []byte("0"), 0)
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_CORE, &limit) == nil {
+		limit.Cur = limit.Max
+		_ = unix.Setrlimit(unix.RLIMIT_CORE, &limit)
+	}
+}
+
+// raiseWait is how long a raised signal may take to be delivered.
+const raiseWait = time.Second
+
+// raise gives the signal its default disposition and sends it to this process.
+// signal.Reset would not do: Go's own default for SIGABRT and its like is a
+// dump of goroutines and exit status 2.
+func raise(s syntax.Signal) {
+	runtime.LockOSThread()
+	// The kernel's struct sigaction is all zeros for SIG_DFL without flags, on
+	// every architecture; 64 bytes are more than it has on any.
+	var action [8]uint64
+	if s != syntax.SIGKILL {
+		const sigsetBytes = 8
+		_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&action)), 0, sigsetBytes, 0, 0)
+		if errno != 0 {
+			return
+		}
+	}
+	var set unix.Sigset_t
+	set.Val[0] = 1 << (uint(s) - 1)
+	_ = unix.PthreadSigmask(unix.SIG_UNBLOCK, &set, nil)
+	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), unix.Signal(s))
+	time.Sleep(raiseWait)
+}

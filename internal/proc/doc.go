@@ -1,0 +1,13 @@
+// Package proc is svcrun's side of the kernel's process interface: it starts
+// processes in groups of their own, reaps whatever it is given, finds every
+// descendant, and ends svcrun itself as its child ended.
+//
+// Invariants:
+//   - there is one reaper, and it never confuses one process's status with
+//     another's: a pid is registered before it can be reaped;
+//   - a signal goes to a pid or a group only while a process of ours still
+//     holds it, so that a reused number is never hit;
+//   - Run leaves nothing of its command behind but what has left its group.
+//
+// NewTable is the entry point. It is Linux only.
+package proc

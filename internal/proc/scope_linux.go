@@ -1,0 +1,121 @@
+package proc
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/svckit/svckit/internal/syntax"
+)
+
+// Process is one line of the process table, as far as a stop needs it.
+type Process struct {
+	PID, Parent, Group int
+	Zombie             bool
+}
+
+// Descendants finds every living descendant of this process by parent pid. As
+// svcrun is a subreaper, what double-forked or left its session is among them;
+// control processes of the unit (ExecStop=, ExecReload=), which live in the
+// same cgroup, are not.
+func Descendants() []Process {
+	return descendants(processes(), os.Getpid())
+}
+
+// descendants picks root's descendants out of a process table. Zombies are
+// left out: they are dead, and their parent's to reap. Their children, if the
+// table was read in between, are found through them.
+func descendants(table []Process, root int) []Process {
+	children := map[int][]Process{}
+	for _, p := range table {
+		children[p.Parent] = append(children[p.Parent], p)
+	}
+	var found []Process
+	seen := map[int]bool{root: true}
+	for queue := []int{root}; len(queue) > 0; queue = queue[1:] {
+		for _, p := range children[queue[0]] {
+			if seen[p.PID] {
+				continue
+			}
+			seen[p.PID] = true
+			queue = append(queue, p.PID)
+			if !p.Zombie {
+				found = append(found, p)
+			}
+		}
+	}
+	return found
+}
+
+// processes reads the process table as far as this process may see it.
+func processes() []Process {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = dir.Close() }()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil
+	}
+	var table []Process
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + name + "/stat")
+		if err != nil {
+			continue // it has just ended
+		}
+		if p, ok := parseStat(stat); ok && p.PID == pid {
+			table = append(table, p)
+		}
+	}
+	return table
+}
+
+// parseStat reads pid, state, parent and group from proc_pid_stat(5). The
+// command's name in parentheses may hold anything, parentheses too: the last
+// one ends it.
+func parseStat(stat []byte) (Process, bool) {
+	open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+	if open < 1 || end < open {
+		return Process{}, false
+	}
+	fields := bytes.Fields(stat[end+1:])
+	if len(fields) < 3 {
+		return Process{}, false
+	}
+	var numbers [3]int
+	for i, text := range [][]byte{bytes.TrimSpace(stat[:open]), fields[1], fields[2]} {
+		n, err := strconv.Atoi(string(text))
+		if err != nil {
+			return Process{}, false
+		}
+		numbers[i] = n
+	}
+	state := fields[0][0]
+	return Process{PID: numbers[0], Parent: numbers[1], Group: numbers[2], Zombie: state == 'Z' || state == 'X'}, true
+}
+
+// inGroup says whether one of the processes is in group.
+func inGroup(processes []Process, group int) bool {
+	for _, p := range processes {
+		if p.Group == group {
+			return true
+		}
+	}
+	return false
+}
+
+// SignalAll sends a signal to every one of the processes. Each is a descendant
+// that was alive a moment ago: it stays a zombie of ours, or of a living
+// descendant, until it is reaped, so its number can hardly be another's.
+func SignalAll(processes []Process, s syntax.Signal) {
+	for _, p := range processes {
+		_ = unix.Kill(p.PID, unix.Signal(s))
+	}
+}

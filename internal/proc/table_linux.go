@@ -1,0 +1,153 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/svckit/svckit/internal/supervise/machine"
+	"github.com/svckit/svckit/internal/syntax"
+)
+
+// Table is svcrun's table of children: the ones it started, and the orphans
+// that it inherits as a subreaper.
+type Table struct {
+	mu      sync.Mutex                    // held from fork to registration: Reap comes after it
+	waiting map[int]chan<- machine.Status // with room for one status each
+	helpers map[int]bool                  // leaders of the groups of probes and hooks
+}
+
+// NewTable makes svcrun a subreaper, so that an orphaned descendant stays
+// among its children instead of going to PID 1.
+func NewTable() (*Table, error) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("cannot become a subreaper: %w", err)
+	}
+	return &Table{waiting: map[int]chan<- machine.Status{}, helpers: map[int]bool{}}, nil
+}
+
+// Command is what to start.
+type Command struct {
+	Argv []string
+	Path string   // of the file to execute
+	Env  []string // KEY=VALUE
+	Dir  string   // "" for svcrun's own
+	Out  *os.File // for both standard output and error; nil: svcrun's own streams
+
+	Helper bool // a probe or a hook: no process of the service
+}
+
+// Start starts a command in a process group of its own, and hands its status
+// to ended, which has room for it, when it has been reaped. The command dies
+// when the thread that started it does, as far as the kernel grants that: a
+// change of uid clears it.
+func (t *Table) Start(c Command, ended chan<- machine.Status) (int, error) {
+	files := []uintptr{0, 1, 2}
+	if c.Out != nil {
+		null, err := os.Open(os.DevNull)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { _ = null.Close() }()
+		files = []uintptr{null.Fd(), c.Out.Fd(), c.Out.Fd()}
+	}
+	attr := &syscall.ProcAttr{
+		Dir: c.Dir, Env: c.Env, Files: files,
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	pid, err := syscall.ForkExec(c.Path, c.Argv, attr)
+	if err != nil {
+		return 0, err
+	}
+	t.waiting[pid] = ended
+	if c.Helper {
+		t.helpers[pid] = true
+	}
+	return pid, nil
+}
+
+// Reap takes every child that has ended, and tells who waits for it. It
+// returns how many it has reaped, and whether any child is left.
+func (t *Table) Reap() (reaped int, left bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for {
+		var ws unix.WaitStatus
+		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil: // ECHILD
+			return reaped, false
+		case pid == 0:
+			return reaped, true
+		default:
+			reaped++
+			if ended, ok := t.waiting[pid]; ok { // an orphan's status is nobody's
+				delete(t.waiting, pid)
+				ended <- status(ws)
+			}
+		}
+	}
+}
+
+// SignalChild sends a signal to a child that Start started, unless it has been
+// reaped: then its number may be another's.
+func (t *Table) SignalChild(pid int, s syntax.Signal) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, ok := t.waiting[pid]; ok {
+		_ = unix.Kill(pid, unix.Signal(s))
+	}
+}
+
+// SignalGroup sends a signal to the process group that a child leads or led.
+// The group may outlive its leader; its number is ours as long as a descendant
+// is in it.
+func (t *Table) SignalGroup(pid int, s syntax.Signal) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, ok := t.waiting[pid]; ok || inGroup(Descendants(), pid) {
+		_ = unix.Kill(-pid, unix.Signal(s))
+	}
+}
+
+// Service finds every living descendant that belongs to the service: all but
+// the groups of probes and hooks.
+func (t *Table) Service() []Process {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.DeleteFunc(Descendants(), func(p Process) bool { return t.helpers[p.Group] })
+}
+
+// KillHelpers kills every probe and hook that still runs, with its group.
+func (t *Table) KillHelpers() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for pid := range t.helpers {
+		if _, ok := t.waiting[pid]; ok {
+			_ = unix.Kill(-pid, unix.SIGKILL)
+		}
+	}
+}
+
+// forget ends a helper's group being one: its number may be another's soon.
+func (t *Table) forget(pid int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.helpers, pid)
+}
+
+// status is a wait status in the machine's terms.
+func status(ws unix.WaitStatus) machine.Status {
+	if ws.Signaled() {
+		return machine.Status{Signal: syntax.Signal(ws.Signal()), Core: ws.CoreDump()}
+	}
+	return machine.Status{Code: ws.ExitStatus()}
+}

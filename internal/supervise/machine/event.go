@@ -1,0 +1,59 @@
+package machine
+
+import (
+	"github.com/svckit/svckit/internal/syntax"
+	"github.com/svckit/svckit/notify"
+	"github.com/svckit/svckit/watchdog"
+)
+
+// Event is something that happened outside the machine.
+type Event interface{ event() }
+
+type (
+	// Tick says that the deadline has passed. It is harmless at any time.
+	Tick struct{}
+
+	// Spawned says that the child has been exec'd.
+	Spawned struct{ PID int }
+
+	// SpawnFailed says that it could not be, and why.
+	SpawnFailed struct{ Reason string }
+
+	// MainExited says that the main process has ended and been reaped. Left
+	// counts what else is alive in the kill scope.
+	MainExited struct {
+		Status Status
+		Left   int
+	}
+
+	// ScopeChanged says how many processes are alive in the kill scope, the
+	// main process not counted. It comes in Ending, Aborting and Killing.
+	ScopeChanged struct{ Left int }
+
+	// Signalled says that svcrun itself got a signal.
+	Signalled struct{ Signal syntax.Signal }
+
+	// Probed is the answer of a probe; Failure is empty where the check holds.
+	Probed struct {
+		ID      watchdog.ID
+		Failure string
+	}
+
+	// Heard is a message of the child. Descriptors that came with it are kept
+	// by the loop while this event is stepped.
+	Heard struct{ Said notify.Said }
+
+	// HookEnded says that the pre-stop hook is over; Failure is empty where it
+	// exited 0.
+	HookEnded struct{ Failure string }
+)
+
+func (Tick) event()         {}
+func (Spawned) event()      {}
+func (SpawnFailed) event()  {}
+func (MainExited) event()   {}
+func (ScopeChanged) event() {}
+func (Signalled) event()    {}
+func (Probed) event()       {}
+func (Heard) event()        {}
+func (HookEnded) event()    {}

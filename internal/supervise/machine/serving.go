@@ -1,0 +1,220 @@
+package machine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/svckit/svckit/internal/syntax"
+	"github.com/svckit/svckit/notify"
+	"github.com/svckit/svckit/watchdog"
+)
+
+// This file is the service's life up to its stop: starting, serving, reloading.
+
+// While it starts, the manager is asked for extendBy more every extendEvery,
+// so that a TimeoutStartSec= below the start timeout does not cut it short.
+const (
+	extendEvery = 5 * time.Second
+	extendBy    = 15 * time.Second
+)
+
+// spawned begins to watch a child that has just been exec'd.
+func (m *Machine) spawned() {
+	m.enter(Starting, m.now.Add(m.cfg.StartTimeout))
+	m.running = true
+	m.extend = m.now.Add(extendEvery)
+	m.monitor.Start(m.now)
+}
+
+// spawnFailed ends as the manager itself would for a command that it cannot
+// execute.
+func (m *Machine) spawnFailed(reason string) {
+	m.log(Error, reason)
+	m.mainGone, m.execFailed, m.status = true, true, Status{Code: ExitExec}
+	m.finish()
+}
+
+// readyNow says whether READY=1 is owed: every ready check of a service that
+// starts or reloads holds, and a child that said RELOADING=1 has said READY=1.
+func (m *Machine) readyNow() bool {
+	waiting := m.state == Starting && m.running || m.state == Reloading
+	return waiting && m.monitor.Ready() && !m.childReloading
+}
+
+// serve says READY=1.
+func (m *Machine) serve() {
+	m.enter(Ready, time.Time{})
+	m.served = true
+	m.monitor.Served(m.now)
+	m.beat = m.now.Add(m.cfg.WatchdogPeriod / 2)
+	m.say(notify.Field{Key: "READY", Value: "1"})
+}
+
+// startTimedOut stops a child that has not become ready in time.
+func (m *Machine) startTimedOut() {
+	m.reason = startTimeout
+	m.failedCheck, m.failedSaid = m.monitor.Pending()
+	m.log(Error, fmt.Sprintf("not ready within %s: %s", syntax.FormatDuration(m.cfg.StartTimeout), m.monitor.Summary()))
+	m.beginStop()
+	m.stopping()
+}
+
+// askForTime keeps the manager from overtaking the start timeout.
+func (m *Machine) askForTime() {
+	if m.state != Starting || m.extend.IsZero() || m.now.Before(m.extend) {
+		return
+	}
+	m.extend = m.now.Add(extendEvery)
+	m.send(notify.Field{Key: "EXTEND_TIMEOUT_USEC", Value: notify.Microseconds(extendBy)})
+}
+
+// beats says whether heartbeats are owed at present.
+func (m *Machine) beats() bool {
+	return (m.state == Ready || m.state == Reloading) && m.cfg.WatchdogPeriod > 0 && !m.triggered
+}
+
+// heartbeat says WATCHDOG=1 at half the manager's period, on fresh evidence.
+// A heartbeat that is overdue goes out with the evidence it waited for.
+func (m *Machine) heartbeat() {
+	if !m.beats() || m.now.Before(m.beat) || !m.monitor.Fresh(m.now) {
+		return
+	}
+	m.beat = m.now.Add(m.cfg.WatchdogPeriod / 2)
+	m.send(notify.Field{Key: "WATCHDOG", Value: "1"})
+}
+
+// probed takes a probe's answer.
+func (m *Machine) probed(p Probed) {
+	if m.monitor.Done(m.now, p.ID, p.Failure) {
+		m.checkUnhealthy(p.ID)
+	}
+}
+
+// checkUnhealthy answers a live check that has reached its failure threshold.
+func (m *Machine) checkUnhealthy(id watchdog.ID) {
+	if m.state != Ready {
+		return
+	}
+	check := m.monitor.Check(id)
+	answer := check.OnUnhealthy
+	if answer == watchdog.Inherit {
+		answer = m.cfg.OnUnhealthy
+	}
+	label := check.Label()
+	times, said := m.monitor.Failure(id)
+	m.log(Warning, fmt.Sprintf("unhealthy: %s failed %d times, last: %s; on-unhealthy=%s", label, times, said, answer))
+	if answer == watchdog.Report {
+		return
+	}
+	m.failedCheck, m.failedTimes, m.failedSaid = label, times, said
+	if answer == watchdog.Abort {
+		m.trigger()
+		return
+	}
+	m.reason = unhealthy
+	m.beginStop()
+	m.draining(0)
+}
+
+// trigger has the manager abort the service at once. No heartbeat follows, so
+// that a manager too old for the trigger aborts when its watchdog runs out.
+// Where there is no manager svcrun does what it would have done.
+func (m *Machine) trigger() {
+	if !m.cfg.Managed {
+		m.abort()
+		return
+	}
+	m.triggered = true
+	m.say(notify.Field{Key: "WATCHDOG", Value: "trigger"})
+}
+
+// reload passes a reload on to a child that may know nothing of the protocol.
+func (m *Machine) reload() {
+	m.enterReloading()
+	m.do(Signal{m.cfg.Reload.Signal, ToMain})
+}
+
+// enterReloading says RELOADING=1, and has every ready check pass anew.
+func (m *Machine) enterReloading() {
+	m.enter(Reloading, m.now.Add(m.cfg.Reload.Timeout))
+	m.monitor.Again(m.now)
+	if m.cfg.Managed {
+		m.do(Send{Message: notify.Message{{Key: "RELOADING", Value: "1"}}, Stamped: true})
+	}
+}
+
+// reloadTimedOut ends a reload that never became ready: RELOADING=1 without
+// READY=1 hangs the manager's job.
+func (m *Machine) reloadTimedOut() {
+	m.log(Warning, fmt.Sprintf("reload: not ready within %s: %s", syntax.FormatDuration(m.cfg.Reload.Timeout), m.monitor.Summary()))
+	m.childReloading = false
+	m.serve()
+}
+
+// heard takes a message of the child.
+func (m *Machine) heard(s notify.Said) {
+	for _, key := range s.Refused {
+		if !m.refused[key] {
+			m.refused[key] = true
+			m.log(Warning, "the service sent "+key+"=, which is not passed on: svcrun stays the unit's main process")
+		}
+	}
+	if s.HasStatus {
+		m.childStatus = s.Status
+	}
+	if s.WatchdogTime > 0 {
+		m.monitor.SetChildTimeout(m.now, s.WatchdogTime)
+	}
+	if s.Alive {
+		m.monitor.ChildAlive(m.now)
+	}
+	m.forward(s)
+	switch {
+	case s.Stopping:
+		m.childStopping()
+	case s.Ready:
+		m.childReloading = false
+		m.monitor.ChildReady()
+	case s.Reloading:
+		m.childReloads()
+	}
+}
+
+// forward passes on what is the manager's to answer.
+func (m *Machine) forward(s notify.Said) {
+	if !m.cfg.Managed {
+		return
+	}
+	message := s.Forward
+	if s.Barrier {
+		message = notify.Message{{Key: "BARRIER", Value: "1"}}
+	}
+	if extend := m.bounded(s.Extend); extend > 0 {
+		message = append(message, notify.Field{Key: "EXTEND_TIMEOUT_USEC", Value: notify.Microseconds(extend)})
+	}
+	if len(message) > 0 {
+		m.do(Send{Message: message, Attached: true})
+	}
+}
+
+// bounded limits the child's EXTEND_TIMEOUT_USEC= to what svcrun itself gives
+// the phase. While the service serves it is dropped: it would stretch the
+// watchdog.
+func (m *Machine) bounded(extend time.Duration) time.Duration {
+	if m.state == Ready || m.state == Reloading || m.deadline.IsZero() {
+		return 0
+	}
+	return min(extend, m.deadline.Sub(m.now))
+}
+
+// childReloads takes the child's own RELOADING=1. During a reload of svcrun's
+// it is swallowed, but then the child's READY=1 is waited for.
+func (m *Machine) childReloads() {
+	switch m.state {
+	case Ready:
+		m.enterReloading()
+		m.childReloading = true
+	case Reloading:
+		m.childReloading = true
+	}
+}

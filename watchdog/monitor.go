@@ -1,0 +1,303 @@
+package watchdog
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// firstProbe is when a starting service is probed first; the time between two
+// probes doubles from there up to the check's interval.
+const firstProbe = 10 * time.Millisecond
+
+// ID names a check within its Monitor: the ready checks in their order, then
+// the live ones.
+type ID int
+
+// Monitor holds what is known of every check. It is not safe for use by
+// several goroutines: the loop that owns the service owns it.
+type Monitor struct {
+	checks   []*state
+	serving  bool      // from readiness on: ready checks rest, failures of live ones count
+	servedAt time.Time // meaningful while serving
+	stopped  bool
+}
+
+// state is what is known of one check.
+type state struct {
+	Check
+	ready bool // a ready check; otherwise a live one
+
+	out     bool          // a probe is out (never of Kind Notify)
+	stale   bool          // the probe that is out was begun before Again: its answer is void
+	started time.Time     // when the last probe began
+	due     time.Time     // when the next may begin; of Kind Notify, when its silence is a failure
+	cadence time.Duration // between the starts of two probes; doubles while starting
+
+	holding   bool      // successes reached their threshold, and no failure since
+	successes int       // in a row
+	failures  int       // in a row
+	failure   string    // what the last failed probe said; "" after one that passed
+	completed time.Time // when a probe last ended, passed or failed
+}
+
+// NewMonitor prepares to watch; nothing is due before Start.
+func NewMonitor(ready, live []Check) *Monitor {
+	m := &Monitor{stopped: true}
+	for _, c := range ready {
+		m.checks = append(m.checks, &state{Check: c, ready: true})
+	}
+	for _, c := range live {
+		m.checks = append(m.checks, &state{Check: c})
+	}
+	return m
+}
+
+// Start begins to watch a service that has just been started.
+func (m *Monitor) Start(now time.Time) {
+	m.stopped = false
+	for _, s := range m.checks {
+		s.cadence = min(firstProbe, s.Interval)
+		s.due = now.Add(s.cadence)
+		if s.Kind == Notify {
+			s.due = now.Add(s.Timeout)
+		}
+	}
+}
+
+// Served says that the service is ready: the ready checks rest, and from now
+// on failures of live checks count.
+func (m *Monitor) Served(now time.Time) {
+	m.serving, m.servedAt = true, now
+	for _, s := range m.checks {
+		s.failures, s.failure = 0, ""
+		if s.ready {
+			continue
+		}
+		if s.Kind == Notify {
+			s.due = now.Add(s.Timeout)
+			continue
+		}
+		s.cadence = s.Interval
+		s.due = later(now, s.started.Add(s.Interval))
+	}
+}
+
+// Again asks the ready checks anew: a reload is over when each has passed a
+// fresh probe.
+func (m *Monitor) Again(now time.Time) {
+	m.serving = false
+	for _, s := range m.checks {
+		if s.ready {
+			s.holding, s.successes, s.stale = false, 0, s.out
+			s.cadence = min(firstProbe, s.Interval)
+			s.due = now.Add(s.cadence)
+		}
+	}
+}
+
+// Stop ends the watch: nothing is due any more.
+func (m *Monitor) Stop() { m.stopped = true }
+
+// Due returns the checks whose probe begins now, and takes them for begun.
+func (m *Monitor) Due(now time.Time) []ID {
+	var due []ID
+	for id, s := range m.checks {
+		if !m.probes(s) || s.out || now.Before(s.due) {
+			continue
+		}
+		s.out, s.started = true, now
+		s.due = now.Add(s.cadence)
+		s.cadence = min(2*s.cadence, s.Interval)
+		due = append(due, ID(id))
+	}
+	return due
+}
+
+// probes says whether a check is one that is probed at present.
+func (m *Monitor) probes(s *state) bool {
+	return !m.stopped && s.Kind != Notify && (!s.ready || !m.serving)
+}
+
+// listens says whether silence of the child counts against a check now.
+func (m *Monitor) listens(s *state) bool {
+	return !m.stopped && s.Kind == Notify && !s.ready && m.serving
+}
+
+// Next is when Due or Silent have something to say again, if ever.
+func (m *Monitor) Next() (time.Time, bool) {
+	var next time.Time
+	for _, s := range m.checks {
+		waits := m.probes(s) && !s.out || m.listens(s)
+		if waits && (next.IsZero() || s.due.Before(next)) {
+			next = s.due
+		}
+	}
+	return next, !next.IsZero()
+}
+
+// Done takes a probe's answer: failure is empty where the check holds, else
+// what to tell of it. It returns true when the answer made a live check
+// unhealthy; once per threshold reached.
+func (m *Monitor) Done(now time.Time, id ID, failure string) bool {
+	s := m.checks[id]
+	s.out, s.completed = false, now
+	if s.due.Before(now) {
+		s.due = now
+	}
+	if s.stale {
+		s.stale = false
+		return false
+	}
+	return m.count(s, failure)
+}
+
+// count applies the thresholds.
+func (m *Monitor) count(s *state, failure string) bool {
+	s.failure = failure
+	if failure == "" {
+		s.failures = 0
+		s.successes++
+		s.holding = s.holding || s.successes >= s.Successes
+		return false
+	}
+	s.successes, s.holding = 0, false
+	s.failures++
+	return !s.ready && m.serving && s.failures == s.Failures
+}
+
+// Silent counts the live notify checks whose child has kept silent for the
+// whole of their timeout, and returns those that thereby became unhealthy.
+func (m *Monitor) Silent(now time.Time) []ID {
+	var unhealthy []ID
+	for id, s := range m.checks {
+		for m.listens(s) && !now.Before(s.due) {
+			s.due = s.due.Add(s.Timeout)
+			s.completed = now
+			if m.count(s, fmt.Sprintf("no WATCHDOG=1 within %v", s.Timeout)) {
+				unhealthy = append(unhealthy, ID(id))
+			}
+		}
+	}
+	return unhealthy
+}
+
+// ChildReady takes the child's READY=1 for the notify ready checks.
+func (m *Monitor) ChildReady() {
+	for _, s := range m.checks {
+		if s.Kind == Notify && s.ready {
+			s.holding = true
+		}
+	}
+}
+
+// ChildAlive takes the child's WATCHDOG=1 for the notify live checks.
+func (m *Monitor) ChildAlive(now time.Time) {
+	for _, s := range m.checks {
+		if s.Kind == Notify && !s.ready {
+			s.completed, s.due = now, now.Add(s.Timeout)
+			m.count(s, "")
+		}
+	}
+}
+
+// SetChildTimeout takes the child's WATCHDOG_USEC= for the notify live checks.
+func (m *Monitor) SetChildTimeout(now time.Time, timeout time.Duration) {
+	for _, s := range m.checks {
+		if s.Kind == Notify && !s.ready && timeout > 0 {
+			s.Timeout, s.due = timeout, now.Add(timeout)
+		}
+	}
+}
+
+// Ready says whether every ready check holds at once.
+func (m *Monitor) Ready() bool {
+	for _, s := range m.checks {
+		if s.ready && !s.holding {
+			return false
+		}
+	}
+	return true
+}
+
+// Fresh says whether a heartbeat may go out: every live check has completed a
+// probe within its interval and timeout. What a failed probe means is decided
+// at the threshold, not here.
+func (m *Monitor) Fresh(now time.Time) bool {
+	for _, s := range m.checks {
+		if s.ready || s.Kind == Notify {
+			continue
+		}
+		if now.Sub(later(m.servedAt, s.completed)) > s.Interval+s.Timeout {
+			return false
+		}
+	}
+	return true
+}
+
+// Check is the check that id names.
+func (m *Monitor) Check(id ID) Check { return m.checks[id].Check }
+
+// Failure is how often a check has failed in a row, and what it said last.
+func (m *Monitor) Failure(id ID) (times int, said string) {
+	return m.checks[id].failures, m.checks[id].failure
+}
+
+// Pending names the first ready check that does not hold, and what it said.
+func (m *Monitor) Pending() (label, said string) {
+	for _, s := range m.checks {
+		if s.ready && !s.holding {
+			return s.Label(), s.failure
+		}
+	}
+	return "", ""
+}
+
+// Summary is one line for STATUS=: "ready 1/2, waiting for tcp:…: connection
+// refused" while starting, "live 2/2" while serving, with what fails.
+func (m *Monitor) Summary() string {
+	word, failing := "live", ", failing: "
+	if !m.serving {
+		word, failing = "ready", ", waiting for "
+	}
+	var total, good int
+	var bad []string
+	for _, s := range m.checks {
+		if s.ready == m.serving {
+			continue
+		}
+		total++
+		if s.failure == "" && (s.holding || m.serving) {
+			good++
+			continue
+		}
+		bad = append(bad, describe(s))
+	}
+	if total == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s %d/%d", word, good, total)
+	if len(bad) > 0 {
+		text += failing + strings.Join(bad, ", ")
+	}
+	return text
+}
+
+// describe is a check with what it said last.
+func describe(s *state) string {
+	switch {
+	case s.Kind == Notify && s.ready:
+		return "the service's own READY=1"
+	case s.failure == "":
+		return s.Label()
+	}
+	return s.Label() + " (" + s.failure + ")"
+}
+
+// later is the later of two times.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
