@@ -63,7 +63,7 @@ func validHost(s string) error {
 			return fmt.Errorf("the host is no name and no address")
 		}
 	}
-	if isDigit(rune(labels[len(labels)-1][0])) && !validIPv4(s) {
+	if strings.Trim(labels[len(labels)-1], "0123456789") == "" && !validIPv4(s) {
 		return fmt.Errorf("the host is no IPv4 address")
 	}
 	return nil

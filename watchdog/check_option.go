@@ -25,37 +25,37 @@ var checkOptions = []checkOption{
 	{
 		name: "interval",
 		set:  func(c *Check, v string) error { return setDuration(&c.Interval, v) },
-		get:  func(c Check) []string { return duration(c.Interval, DefaultInterval) },
+		get:  func(c Check) []string { return durationText(c.Interval, DefaultInterval) },
 	},
 	{
 		name: "timeout",
 		set:  func(c *Check, v string) error { return setDuration(&c.Timeout, v) },
-		get:  func(c Check) []string { return duration(c.Timeout, min(DefaultTimeout, c.Interval)) },
+		get:  func(c Check) []string { return durationText(c.Timeout, min(DefaultTimeout, c.Interval)) },
 	},
 	{
 		name: "failures",
 		set:  func(c *Check, v string) error { return setCount(&c.Failures, v) },
-		get:  func(c Check) []string { return count(c.Failures, DefaultFailures) },
+		get:  func(c Check) []string { return countText(c.Failures, DefaultFailures) },
 	},
 	{
 		name: "successes",
 		set:  func(c *Check, v string) error { return setCount(&c.Successes, v) },
-		get:  func(c Check) []string { return count(c.Successes, DefaultSuccesses) },
+		get:  func(c Check) []string { return countText(c.Successes, DefaultSuccesses) },
 	},
 	{
 		name: "on-unhealthy",
 		set:  func(c *Check, v string) error { return setOnUnhealthy(&c.OnUnhealthy, v) },
-		get:  func(c Check) []string { return text(string(c.OnUnhealthy)) },
+		get:  func(c Check) []string { return plainText(string(c.OnUnhealthy)) },
 	},
 	{
 		name: "method", httpOnly: true,
 		set: func(c *Check, v string) error { return setMethod(&c.HTTP.Method, v) },
-		get: func(c Check) []string { return text(c.HTTP.Method) },
+		get: func(c Check) []string { return plainText(c.HTTP.Method) },
 	},
 	{
 		name: "status", httpOnly: true,
 		set: func(c *Check, v string) error { return setText(&c.HTTP.Status, v) },
-		get: func(c Check) []string { return text(c.HTTP.Status) },
+		get: func(c Check) []string { return plainText(c.HTTP.Status) },
 	},
 	{
 		name: "header", httpOnly: true, repeatable: true,
@@ -65,17 +65,17 @@ var checkOptions = []checkOption{
 	{
 		name: "header-file", httpOnly: true,
 		set: func(c *Check, v string) error { return setText(&c.HTTP.HeaderFile, v) },
-		get: func(c Check) []string { return text(c.HTTP.HeaderFile) },
+		get: func(c Check) []string { return plainText(c.HTTP.HeaderFile) },
 	},
 	{
 		name: "host", httpOnly: true,
 		set: func(c *Check, v string) error { return setText(&c.HTTP.Host, v) },
-		get: func(c Check) []string { return text(c.HTTP.Host) },
+		get: func(c Check) []string { return plainText(c.HTTP.Host) },
 	},
 	{
 		name: "body", httpOnly: true,
 		set: func(c *Check, v string) error { return setText(&c.HTTP.Body, v) },
-		get: func(c Check) []string { return text(c.HTTP.Body) },
+		get: func(c Check) []string { return plainText(c.HTTP.Body) },
 	},
 }
 
@@ -84,8 +84,8 @@ func setDuration(field *time.Duration, value string) (err error) {
 	return err
 }
 
-// duration is the text of a time span without blanks, as a flag likes it.
-func duration(d, byDefault time.Duration) []string {
+// durationText is the text of a time span without blanks, as a flag likes it.
+func durationText(d, byDefault time.Duration) []string {
 	if d == byDefault {
 		return nil
 	}
@@ -99,7 +99,7 @@ func setCount(field *int, value string) (err error) {
 	return nil
 }
 
-func count(n, byDefault int) []string {
+func countText(n, byDefault int) []string {
 	if n == byDefault {
 		return nil
 	}
@@ -115,7 +115,7 @@ func setText(field *string, value string) error {
 	return nil
 }
 
-func text(value string) []string {
+func plainText(value string) []string {
 	if value == "" {
 		return nil
 	}
@@ -194,5 +194,5 @@ func unknownOption(name string) error {
 	if near, ok := syntax.Nearest(name, names); ok {
 		return fmt.Errorf("unknown option %q; did you mean %s", name, near)
 	}
-	return fmt.Errorf(`an unknown option; they are %s, and a comma within a value is written \,`, strings.Join(names, ", "))
+	return fmt.Errorf(`unknown option %.40q; they are %s, and a comma within a value is written \,`, name, strings.Join(names, ", "))
 }

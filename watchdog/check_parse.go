@@ -27,7 +27,11 @@ func ParseCheck(s string) (Check, error) {
 		return Check{}, fmt.Errorf("the check is longer than %d bytes", maxCheck)
 	}
 	head, rest, more := cutPart(s)
-	kind, target, _ := strings.Cut(head, ":")
+	word, target, _ := strings.Cut(head, ":")
+	kind := Kind(word)
+	if kind == HTTP || kind == httpUnix {
+		target = head // a URL has its scheme
+	}
 	var options []Option
 	for more {
 		var part string
@@ -41,7 +45,7 @@ func ParseCheck(s string) (Check, error) {
 		}
 		options = append(options, Option{name, value})
 	}
-	return ParseCheckOptions(Kind(kind), target, options)
+	return ParseCheckOptions(kind, target, options)
 }
 
 // cutPart takes the text up to the first comma that separates, with the
@@ -66,7 +70,7 @@ func cutPart(s string) (part, rest string, more bool) {
 }
 
 // ParseCheckOptions reads a check that is in pieces already, as a policy's
-// mapping has it. A kind of http takes a target with its scheme or without.
+// mapping has it. The target of an HTTP check has its scheme.
 func ParseCheckOptions(kind Kind, target string, options []Option) (Check, error) {
 	size := len(kind) + len(target)
 	for _, o := range options {
@@ -84,7 +88,11 @@ func ParseCheckOptions(kind Kind, target string, options []Option) (Check, error
 		return Check{}, err
 	}
 	given := map[string]bool{}
-	for _, o := range options {
+	for i, o := range options {
+		if i > 0 && options[i-1].Name == "header" && !knownOption(o.Name) {
+			// It may be the rest of a header's value, and so a secret.
+			return Check{}, fmt.Errorf(`an unknown option after header; a comma within a value is written \,`)
+		}
 		if err := c.apply(o, given[o.Name]); err != nil {
 			return Check{}, err
 		}
@@ -125,7 +133,10 @@ func parseTarget(kind Kind, target string) (Kind, string, error) {
 	}
 	switch kind {
 	case HTTP, httpUnix:
-		url, err := parseURL(schemed(kind, target))
+		if kind == httpUnix && !strings.HasPrefix(target, string(httpUnix)+":") {
+			target = string(httpUnix) + ":" + target
+		}
+		url, err := parseURL(target)
 		return HTTP, url.text, err
 	case Exec:
 		argv, err := syntax.SplitCommand(target)
@@ -134,14 +145,4 @@ func parseTarget(kind Kind, target string) (Kind, string, error) {
 		return kind, target, nil
 	}
 	return "", "", unknownKind(kind, target)
-}
-
-// schemed puts the scheme before a URL that came without.
-func schemed(kind Kind, target string) string {
-	scheme, _, _ := strings.Cut(target, ":")
-	known := scheme == "http" || scheme == "https" || scheme == string(httpUnix)
-	if known || kind == HTTP && !strings.HasPrefix(target, "//") {
-		return target
-	}
-	return string(kind) + ":" + target
 }

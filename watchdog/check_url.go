@@ -91,14 +91,13 @@ func requestTarget(s string) (string, error) {
 func parseAuthority(s string) (URL, error) {
 	url := URL{Network: "tcp"}
 	if i := strings.LastIndexByte(s, '@'); i >= 0 {
-		user, err := percentDecode(s[:i])
-		if err != nil || user == "" {
+		user, password, _ := strings.Cut(s[:i], ":")
+		name, err := percentDecode(user)
+		secret, err2 := percentDecode(password)
+		if err != nil || err2 != nil || name == "" || strings.Contains(name, ":") {
 			return URL{}, fmt.Errorf("the URL's name and password are not percent-encoded rightly")
 		}
-		url.UserInfo, s = user, s[i+1:]
-		if !strings.Contains(url.UserInfo, ":") {
-			url.UserInfo += ":"
-		}
+		url.UserInfo, s = name+":"+secret, s[i+1:]
 	}
 	host, port, err := splitHostPort(s)
 	if err != nil {
@@ -108,16 +107,10 @@ func parseAuthority(s string) (URL, error) {
 	if err := validHost(host); err != nil {
 		return URL{}, err
 	}
-	named, zone, _ := strings.Cut(host, "%")
-	shown := named
+	url.Host, _, _ = strings.Cut(host, "%") // a zone means something here only
 	if strings.Contains(host, ":") {
-		shown = "[" + named + "]"
-		if zone != "" {
-			host = named + "%" + zone
-		}
-		host = "[" + host + "]"
+		host, url.Host = "["+host+"]", "["+url.Host+"]"
 	}
-	url.Host = shown
 	if port == "" {
 		port = "80"
 	} else {

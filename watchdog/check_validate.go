@@ -2,6 +2,7 @@ package watchdog
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 	"time"
@@ -66,7 +67,7 @@ func (c Check) validateTarget() error {
 	case Exec:
 		argv, err := syntax.SplitCommand(c.Target)
 		if err == nil && !strings.HasPrefix(argv[0], "/") {
-			return fmt.Errorf("the command %q is no absolute path; write /usr/bin/%s or where it is", argv[0], argv[0])
+			return fmt.Errorf("the command %q is no absolute path; write exec:/usr/bin/%s or where it is", argv[0], path.Base(argv[0]))
 		}
 		return err
 	case Notify:
