@@ -1,0 +1,79 @@
+# `make` alone says what can be done here.
+
+SHELL         := bash
+.SHELLFLAGS   := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+GO       ?= go
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+FUZZTIME ?= 30s
+
+programs := ./cmd/svcrun ./cmd/svcgen ./cmd/svcstat
+ldflags   = -s -w -X main.version=$(VERSION)
+lint     := $(GO) tool -modfile=tools/go.mod golangci-lint
+
+# The packages whose tests boot a systemd are those that import internal/lab. They run after the others and one by one,
+# so that nothing else takes the processor while they measure, and aloud (-v), so that a skip is seen. What they saw last
+# time counts for nothing (-count=1): the programs and the roots they run are no part of what go test looks at.
+tested        = $(GO) list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./...
+lab_packages  = $$($(tested) | awk  '/\/internal\/lab/ { print $$1 }')
+unit_packages = $$($(tested) | awk '!/\/internal\/lab/ { print $$1 }')
+go_test      := CGO_ENABLED=1 $(GO) test -race
+export SVCKIT_BIN := $(CURDIR)/bin
+
+##@ Build and show
+
+.PHONY: build
+build: ## the three static programs, into ./bin; VERSION=… stamps another version
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(ldflags)' -o bin/ $(programs)
+
+.PHONY: demo
+demo: deps build ## the story from policy to history on a real systemd, as a time line
+	$(GO) run ./internal/demo
+
+##@ Test
+
+.PHONY: test
+test: deps build ## everything: unit tests with the race detector, then a real systemd in the lab
+	packages="$(unit_packages)"; $(go_test) -timeout 5m $$packages
+	packages="$(lab_packages)"; [ -z "$$packages" ] || $(go_test) -count=1 -v -p 1 -timeout 15m $$packages
+
+.PHONY: test-full
+test-full: export SVCKIT_FULL := 1
+test-full: deps build ## the same with the exhaustive sets, then two minutes of each fuzz target
+	packages="$(unit_packages)"; $(go_test) -count=1 -timeout 60m $$packages
+	packages="$(lab_packages)"; [ -z "$$packages" ] || $(go_test) -count=1 -v -p 1 -timeout 60m $$packages
+	scripts/fuzz.sh 2m
+
+.PHONY: fuzz
+fuzz: ## each fuzz target for FUZZTIME (30s)
+	GO=$(GO) scripts/fuzz.sh $(FUZZTIME)
+
+.PHONY: verify
+verify: ## formatting, vet, linters, the architecture, docs against code, a tidy go.mod
+	unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "run gofmt -w on:" $$unformatted; exit 1; }
+	$(GO) vet ./...
+	$(GO) mod tidy -diff
+	$(GO) test ./internal/arch
+	$(lint) run ./...
+
+##@ This machine
+
+.PHONY: preflight
+preflight: ## what is missing here, each with its cure
+	@scripts/preflight.sh
+
+.PHONY: deps
+deps: ## installs what is missing (Debian, as root); elsewhere the same as preflight
+	@scripts/preflight.sh --install
+
+.PHONY: clean
+clean: ## removes ./bin; the Go caches and the lab's roots stay
+	rm -rf bin
+
+.PHONY: help
+help: ## this list
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
