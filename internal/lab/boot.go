@@ -1,0 +1,153 @@
+package lab
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// bootBound is how long a boot may take; it takes half a second where nothing
+// else runs.
+const bootBound = 60 * time.Second
+
+// groupPrefix begins the name of every machine's control group; the owner's
+// pid follows, by which groups are recognised that nobody owns any more.
+const groupPrefix = "svckit-lab-"
+
+// newName is a machine's name on the host: prefix, this process, a random part.
+func (l *Lab) newName() string {
+	return groupPrefix + strconv.Itoa(os.Getpid()) + "-" + randomHex(4)
+}
+
+func randomHex(bytes int) string {
+	b := make([]byte, bytes)
+	rand.Read(b) // never fails, see its documentation
+	return hex.EncodeToString(b)
+}
+
+// Boot boots the suite's systemd in namespaces of its own and returns when it
+// has reached multi-user.target. The context bounds the boot, not the machine:
+// that lives until Close, and not longer than this process, however that ends.
+// The error is a [*MissingError] where no lab can be.
+func (l *Lab) Boot(ctx context.Context, s Suite) (*Machine, error) {
+	if needs := l.missingForBoot(); len(needs) > 0 {
+		return nil, &MissingError{Needs: needs}
+	}
+	lock, err := l.holdRoot(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, bootBound)
+	defer cancel()
+	if err := l.sweep(ctx, ""); err != nil {
+		lock.Close()
+		return nil, err
+	}
+	m := &Machine{lab: l, suite: s, name: l.newName(), lock: lock, console: &tail{}}
+	if err := m.boot(ctx); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
+}
+
+// boot starts the machine's process 1 and waits for it to say that it is up.
+func (m *Machine) boot(ctx context.Context) error {
+	ready, err := listen(m.notifyPath())
+	if err != nil {
+		return err
+	}
+	defer ready.Close()
+	if err := m.start(); err != nil {
+		return fmt.Errorf("cannot start the %s machine: %w", m.suite, err)
+	}
+	if err := m.awaitReady(ctx, ready); err != nil {
+		return fmt.Errorf("the %s machine did not come up: %w\n%s", m.suite, err, m.bootTroubles())
+	}
+	m.version, err = m.readVersion(ctx)
+	return err
+}
+
+func (m *Machine) notifyPath() string { return filepath.Join(m.lab.runDir(), m.name+".sock") }
+
+// listen opens the socket on which the machine's systemd announces itself.
+func listen(path string) (*net.UnixConn, error) {
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		return nil, fmt.Errorf("lab: %w", err)
+	}
+	return conn, nil
+}
+
+func (m *Machine) start() error {
+	cmd := script(bootScript, machineNamespaces,
+		"LAB_NAME="+m.name, "LAB_ENTER="+enterScript, "LAB_ROOT="+m.lab.rootPath(m.suite),
+		"LAB_WORK="+m.lab.mountPoint(), "LAB_NOTIFY="+m.notifyPath(),
+		"LAB_MACHINE_ID="+randomHex(16), "LAB_PATH="+guestPath)
+	cmd.Stdout, cmd.Stderr = m.console, m.console
+	waited, err := startLocked(cmd)
+	if err != nil {
+		return err
+	}
+	m.process, m.ended = cmd.Process, make(chan struct{})
+	go func() {
+		<-waited
+		close(m.ended)
+	}()
+	return nil
+}
+
+// awaitReady reads until process 1 sends READY=1, which it does once its first
+// jobs are done, whether all of them succeeded or not: systemd(1). The socket
+// is closed then, or process 1 would block one day on a queue that nobody
+// reads.
+func (m *Machine) awaitReady(ctx context.Context, ready *net.UnixConn) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-m.ended:
+			cancel(errors.New("its process 1 ended"))
+		case <-ctx.Done():
+		}
+		ready.Close()
+	}()
+	message := make([]byte, 8<<10)
+	for {
+		n, err := ready.Read(message)
+		if err != nil {
+			return cmp.Or(context.Cause(ctx), err)
+		}
+		for line := range bytes.Lines(message[:n]) {
+			if string(bytes.TrimSpace(line)) == "READY=1" {
+				return nil
+			}
+		}
+	}
+}
+
+// bootTroubles collects what tells why a boot hangs or failed.
+func (m *Machine) bootTroubles() string {
+	text := lastLines(m.console.String(), 20)
+	select {
+	case <-m.ended:
+		return text
+	default:
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	for _, argv := range [][]string{{"systemctl", "list-jobs"}, {"journalctl", "--no-pager", "-q", "-n", "20"}} {
+		if r, err := m.Exec(ctx, argv...); err == nil {
+			text += "\n" + r.Stdout + r.Stderr
+		}
+	}
+	return text
+}
