@@ -36,10 +36,11 @@ type packet struct {
 }
 
 // Dial prepares to send to address, the value of $NOTIFY_SOCKET: a path, or
-// "@" and an abstract name.
+// "@" and an abstract name. It does not fail where nobody listens there yet:
+// each Send tries again.
 func Dial(address string) (*Sender, error) {
-	if !strings.HasPrefix(address, "/") && !strings.HasPrefix(address, "@") {
-		return nil, fmt.Errorf("cannot use NOTIFY_SOCKET=%q; it must be a path or an abstract name that begins with @", address)
+	if err := CheckAddress(address); err != nil {
+		return nil, err
 	}
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -51,11 +52,16 @@ func Dial(address string) (*Sender, error) {
 		_ = s.file.Close()
 		return nil, fmt.Errorf("cannot poll the socket to the manager: %w", err)
 	}
-	if err := unix.Connect(fd, s.addr); err != nil {
-		_ = s.file.Close()
-		return nil, fmt.Errorf("cannot reach the manager at NOTIFY_SOCKET=%s: %w", address, err)
-	}
+	_ = unix.Connect(fd, s.addr)
 	return s, nil
+}
+
+// CheckAddress says what is wrong with a value of $NOTIFY_SOCKET, if anything.
+func CheckAddress(address string) error {
+	if strings.HasPrefix(address, "/") || strings.HasPrefix(address, "@") && len(address) > 1 {
+		return nil
+	}
+	return fmt.Errorf("cannot use NOTIFY_SOCKET=%q; it must be a path or an abstract name that begins with @", address)
 }
 
 // Send sends data with descriptors, of which the caller keeps its own copies.
@@ -72,8 +78,8 @@ func (s *Sender) Send(data []byte, fds []int) error {
 	return s.enqueue(data, fds)
 }
 
-// try sends without waiting. A manager that has been re-executed may have a
-// new socket under the old name: connect again, once.
+// try sends without waiting. A manager may have come late, or have a new socket
+// under the old name: connect again, once.
 func (s *Sender) try(data []byte, fds []int) error {
 	var failed error
 	err := s.conn.Control(func(fd uintptr) {

@@ -215,7 +215,24 @@ func TestAddressThatNoSocketCanHaveIsRefusedWithTheCure(t *testing.T) {
 			t.Errorf("Dial(%q) = %v; want a refusal that says what it must be", address, err)
 		}
 	}
-	if _, err := Dial("/nonexistent/notify"); !errors.Is(err, unix.ENOENT) {
-		t.Errorf("Dial of a missing socket = %v; want ENOENT", err)
+}
+
+func TestManagerThatComesLateIsFound(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notify")
+	s, err := Dial(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Flush(time.Second)
+	if err := s.Send([]byte("READY=1"), nil); !errors.Is(err, unix.ENOENT) {
+		t.Errorf("Send to nobody = %v; want ENOENT", err)
+	}
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	if err := s.Send([]byte("READY=1"), nil); err != nil {
+		t.Errorf("Send when the manager has come: %v", err)
 	}
 }

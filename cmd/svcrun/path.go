@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// find is the executable that name means: itself where it has a slash, else
+// the first one in $PATH.
+func find(name string, environ []string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, executable(name)
+	}
+	var failed error = syscall.ENOENT
+	for _, dir := range filepath.SplitList(variable(environ, "PATH")) {
+		path := filepath.Join(dir, name)
+		err := executable(path)
+		if err == nil {
+			return path, nil
+		}
+		if err != syscall.ENOENT && failed == syscall.ENOENT {
+			failed = err
+		}
+	}
+	return "", failed
+}
+
+// executable says why a path could not be executed, if so.
+func executable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return unwrap(err)
+	case info.IsDir():
+		return syscall.EISDIR
+	}
+	return unwrap(unix.Access(path, unix.X_OK))
+}
+
+// unwrap leaves the bare reason of a path's error: the path is named already.
+func unwrap(err error) error {
+	if pathError, ok := err.(*os.PathError); ok {
+		return pathError.Err
+	}
+	return err
+}
+
+// variable is the value of an environment variable, "" where it is not set.
+func variable(environ []string, name string) string {
+	for _, entry := range environ {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

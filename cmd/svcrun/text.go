@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/internal/supervise/machine"
+)
+
+// This file holds all text that a user of svcrun sees. Its lines are few, go to
+// stderr, begin with "svcrun: ", are in lower case and have no full stop. Under
+// systemd each has its priority before it (sd-daemon(3)). The last one is the
+// end line, whose form is fixed: svcstat reads it.
+
+// output is where svcrun's own lines go.
+type output struct {
+	stdout, stderr io.Writer
+	level          machine.Level // the least important that is printed
+	prefixed       bool          // stderr is the journal
+}
+
+// newOutput finds out whether stderr is the journal, as JOURNAL_STREAM= says
+// (systemd.exec(5)).
+func newOutput(stdout, stderr *os.File, environ []string) *output {
+	o := &output{stdout: stdout, stderr: stderr, level: machine.Info}
+	var st unix.Stat_t
+	if unix.Fstat(int(stderr.Fd()), &st) == nil {
+		o.prefixed = variable(environ, "JOURNAL_STREAM") == fmt.Sprintf("%d:%d", st.Dev, st.Ino)
+	}
+	return o
+}
+
+// log prints a line if it is important enough.
+func (o *output) log(level machine.Level, text string) {
+	if level <= o.level {
+		o.line(level, "svcrun: "+text)
+	}
+}
+
+// end prints the end line; always, since it is the record of last resort.
+func (o *output) end(line history.EndLine) { o.line(machine.Info, line.Format()) }
+
+// line prints one line in one write, so that no other process's cuts it.
+func (o *output) line(level machine.Level, text string) {
+	text = strings.ReplaceAll(text, "\n", " ")
+	if o.prefixed {
+		text = fmt.Sprintf("<%d>%s", level, text)
+	}
+	_, _ = io.WriteString(o.stderr, text+"\n")
+}
+
+// usage tells what is wrong with the command line.
+func (o *output) usage(err error) {
+	o.line(machine.Error, "svcrun: "+err.Error())
+}
+
+func (o *output) version() { _, _ = fmt.Fprintf(o.stdout, "svcrun %s\n", version) }
+
+func (o *output) help() {
+	var b strings.Builder
+	b.WriteString(helpHead)
+	for _, f := range flags {
+		name := "--" + f.name
+		if f.value != "" {
+			name += "=" + f.value
+		}
+		fmt.Fprintf(&b, "  %-38s %s\n", name, f.help)
+	}
+	fmt.Fprintf(&b, "  %-38s %s\n  %-38s %s\n", "--version", "print the version", "--help", "print this")
+	b.WriteString(helpTail)
+	_, _ = io.WriteString(o.stdout, b.String())
+}
+
+const helpHead = `usage: svcrun [FLAGS] -- COMMAND [ARG...]
+
+Runs COMMAND as a service: tells systemd when it is ready and alive by health
+checks, relays what it tells systemd itself, and stops it within a bound.
+
+flags:
+`
+
+const helpTail = `
+A CHECK is KIND:WHERE[,option=value...]:
+  http://HOST:PORT/PATH, http+unix:/PATH/OF/SOCKET:/PATH   answers 2xx or 3xx
+  tcp:HOST:PORT      a connection opens
+  unix:PATH          a stream or seqpacket connection opens
+  exec:CMD           exits 0
+  notify             the command itself says READY=1 (--ready), WATCHDOG=1 (--live)
+Options of all: interval=10s timeout=2s failures=3 successes=1 on-unhealthy=; of
+http: status=2xx+304 method= header= header-file= host= body=REGEXP. A comma in
+a value is written \,
+
+A D is a time span: 90s, 1min 30s, 500ms.
+
+exit status: that of COMMAND, a signal included; or
+   0  a stop was asked for, and COMMAND ended as it was asked to
+  64  usage
+  69  unhealthy: a live check failed as often in a row as its failures= says
+  70  not ready within the start timeout
+ 203  COMMAND cannot be executed
+`

@@ -1,0 +1,215 @@
+package supervise
+
+import (
+	"context"
+	"time"
+
+	"github.com/svckit/svckit/internal/supervise/machine"
+	"github.com/svckit/svckit/internal/syntax"
+	"github.com/svckit/svckit/notify/socket"
+	"github.com/svckit/svckit/watchdog"
+)
+
+// world is all that the loop asks of the outside, bound once in Run and faked
+// in tests.
+type world struct {
+	signals  <-chan syntax.Signal // svcrun's own, but for SIGCHLD
+	children <-chan struct{}      // some child has ended
+	readable <-chan struct{}      // the child has said something
+
+	spawn   func() (pid int, err error)
+	signal  func(s syntax.Signal, to machine.Target)
+	reap    func() (main *machine.Status, left bool)
+	others  func() int // alive in the kill scope, the main process not counted
+	receive func() (socket.Datagram, bool)
+	trusts  func(socket.Datagram) bool
+	send    func(s machine.Send, fds []int)
+	probe   func(ctx context.Context, id watchdog.ID) error
+	hook    func(ctx context.Context, argv []string) error
+	log     func(machine.Level, string)
+}
+
+// loop owns the machine.
+type loop struct {
+	world
+	machine *machine.Machine
+	timer   *time.Timer
+
+	probed    chan machine.Probed
+	hooked    chan machine.HookEnded
+	probes    context.Context // of all probes that are out
+	endProbes context.CancelFunc
+	endHook   context.CancelFunc
+
+	current *socket.Datagram // whose descriptors go with the event being stepped
+	warned  map[string]bool  // kinds of bad datagrams
+	timeout func(watchdog.ID) time.Duration
+	outcome *machine.Outcome
+}
+
+// newLoop prepares a loop; nothing happens before run.
+func newLoop(w world, cfg machine.Config) *loop {
+	l := &loop{
+		world:   w,
+		machine: machine.New(cfg, time.Now()),
+		timer:   time.NewTimer(0),
+		probed:  make(chan machine.Probed),
+		hooked:  make(chan machine.HookEnded),
+		endHook: func() {},
+		warned:  map[string]bool{},
+	}
+	l.probes, l.endProbes = context.WithCancel(context.Background())
+	checks := append(append([]watchdog.Check(nil), cfg.Ready...), cfg.Live...)
+	l.timeout = func(id watchdog.ID) time.Duration { return checks[id].Timeout }
+	return l
+}
+
+// run is the loop: one event after the other, until the machine is done.
+func (l *loop) run() machine.Outcome {
+	defer l.end()
+	for l.outcome == nil {
+		select {
+		case s := <-l.signals:
+			l.step(machine.Signalled{Signal: s})
+		case <-l.children:
+			l.childEnded()
+		case <-l.readable:
+			l.hear()
+		case p := <-l.probed:
+			l.step(p)
+		case h := <-l.hooked:
+			l.step(h)
+		case <-l.timer.C:
+			l.step(machine.Tick{})
+		}
+	}
+	return *l.outcome
+}
+
+// end stops what runs beside the loop.
+func (l *loop) end() {
+	l.timer.Stop()
+	l.endProbes()
+	l.endHook()
+}
+
+// step has the machine decide, and does what it says. What an action answers at
+// once is stepped when all actions before it are done.
+func (l *loop) step(event machine.Event) {
+	for event != nil {
+		actions := l.machine.Step(time.Now(), event)
+		event = nil
+		for _, action := range actions {
+			if answer := l.perform(action); answer != nil {
+				event = answer
+			}
+		}
+	}
+	if deadline, ok := l.machine.Deadline(); ok {
+		l.timer.Reset(time.Until(deadline))
+	} else {
+		l.timer.Stop()
+	}
+}
+
+// perform does one action, and returns its answer where it has one already.
+func (l *loop) perform(action machine.Action) machine.Event {
+	switch a := action.(type) {
+	case machine.Spawn:
+		return l.startChild()
+	case machine.Send:
+		l.tell(a)
+	case machine.Signal:
+		l.signal(a.Signal, a.To)
+	case machine.Probe:
+		go l.ask(l.probes, a.ID)
+	case machine.StopProbes:
+		l.endProbes()
+		l.probes, l.endProbes = context.WithCancel(context.Background())
+	case machine.Hook:
+		var ctx context.Context
+		ctx, l.endHook = context.WithCancel(context.Background())
+		go l.runHook(ctx, a.Argv)
+	case machine.StopHook:
+		l.endHook()
+	case machine.Log:
+		l.log(a.Level, a.Text)
+	case machine.Exit:
+		l.outcome = &a.Outcome
+	}
+	return nil
+}
+
+// startChild starts the child.
+func (l *loop) startChild() machine.Event {
+	pid, err := l.spawn()
+	if err != nil {
+		return machine.SpawnFailed{Reason: err.Error()}
+	}
+	return machine.Spawned{PID: pid}
+}
+
+// tell sends a message, with the descriptors of the event where it asks so.
+func (l *loop) tell(s machine.Send) {
+	var fds []int
+	if s.Attached && l.current != nil {
+		fds = l.current.FDs
+	}
+	l.send(s, fds)
+}
+
+// ask runs one probe. Its answer is void once the probes have been stopped.
+func (l *loop) ask(all context.Context, id watchdog.ID) {
+	ctx, cancel := context.WithTimeout(all, l.timeout(id))
+	defer cancel()
+	answer := machine.Probed{ID: id}
+	if err := l.probe(ctx, id); err != nil {
+		answer.Failure = err.Error()
+	}
+	select {
+	case l.probed <- answer:
+	case <-all.Done():
+	}
+}
+
+// runHook runs the hook. Its end is void once it has been stopped.
+func (l *loop) runHook(ctx context.Context, argv []string) {
+	var ended machine.HookEnded
+	if err := l.hook(ctx, argv); err != nil {
+		ended.Failure = err.Error()
+	}
+	select {
+	case l.hooked <- ended:
+	case <-ctx.Done():
+	}
+}
+
+// childEnded reaps, hears what was said before, and tells the machine.
+func (l *loop) childEnded() {
+	main, left := l.reap()
+	if main == nil && !l.machine.CountsScope() {
+		return
+	}
+	l.hear()
+	others := 0
+	if left {
+		others = l.others()
+	}
+	if main != nil {
+		l.step(machine.MainExited{Status: *main, Left: others})
+		return
+	}
+	l.step(machine.ScopeChanged{Left: others})
+}
+
+// hear takes every datagram that has arrived.
+func (l *loop) hear() {
+	for {
+		d, ok := l.receive()
+		if !ok {
+			return
+		}
+		l.hearOne(&d)
+		d.Close()
+	}
+}

@@ -1,0 +1,281 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/svckit/svckit/internal/proc"
+	"github.com/svckit/svckit/internal/supervise/machine"
+	"github.com/svckit/svckit/internal/syntax"
+	"github.com/svckit/svckit/notify"
+	"github.com/svckit/svckit/notify/socket"
+	"github.com/svckit/svckit/watchdog"
+	"github.com/svckit/svckit/watchdog/probe"
+)
+
+// flushWait bounds what a manager that does not read can cost at the end.
+const flushWait = 500 * time.Millisecond
+
+// handled are the signals that svcrun answers or passes on. They are named:
+// SIGURG is the Go runtime's own, and what a manager or a person may send is here.
+var handled = []os.Signal{
+	unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGABRT,
+	unix.SIGUSR1, unix.SIGUSR2, unix.SIGWINCH, unix.SIGCONT,
+}
+
+// service is the real world of one loop.
+type service struct {
+	o        Options
+	table    *proc.Table
+	listener *socket.Listener
+	sender   *socket.Sender // nil where nobody listens
+	probes   []probe.Probe
+	ended    chan machine.Status // the main process's
+	main     int                 // its pid; 0 before it is started
+	cgroup   string              // svcrun's own, as the kernel names it
+	muted    map[string]bool     // what could not be sent, and has been warned of
+}
+
+// Run supervises the service to its end, and returns how svcrun has to end. An
+// error comes only before the child is started. Run has to be called on the
+// first thread: the child's death signal is tied to the thread that starts it.
+func Run(o Options) (machine.Outcome, error) {
+	s, err := prepare(o)
+	if err != nil {
+		return machine.Outcome{}, err
+	}
+	defer s.close()
+	signals, children := s.listen()
+	l := newLoop(world{
+		signals: signals, children: children, readable: s.readable(),
+		spawn: s.spawn, signal: s.signal, reap: s.reap, others: s.others,
+		receive: s.listener.Receive, trusts: s.trusts, send: s.send,
+		probe: s.probe, hook: s.hook, log: o.Log,
+	}, o.Machine)
+	return l.run(), nil
+}
+
+// prepare opens all that a run needs; whatever fails here, fails before the
+// child is started.
+func prepare(o Options) (*service, error) {
+	s := &service{o: o, ended: make(chan machine.Status, 1), muted: map[string]bool{}}
+	var err error
+	if s.table, err = proc.NewTable(); err != nil {
+		return nil, err
+	}
+	for _, c := range append(slices.Clone(o.Machine.Ready), o.Machine.Live...) {
+		p, err := s.newProbe(c)
+		if err != nil {
+			return nil, fmt.Errorf("check %s: %w", c.Label(), err)
+		}
+		s.probes = append(s.probes, p)
+	}
+	if o.NotifyAddress != "" {
+		if s.sender, err = socket.Dial(o.NotifyAddress); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.openListener(); err != nil {
+		return nil, err
+	}
+	s.cgroup = cgroupOf("self")
+	return s, nil
+}
+
+// openListener opens the socket for the child: in the runtime directory, or, if
+// that cannot be written, under an abstract name. A full or read-only directory
+// must not keep a service from starting.
+func (s *service) openListener() error {
+	at := s.o.ListenAddress
+	if at == "" && s.o.RuntimeDir != "" {
+		var err error
+		if s.listener, err = socket.Listen(filepath.Join(s.o.RuntimeDir, "notify")); err == nil {
+			return nil
+		}
+		s.o.Log(machine.Warning, err.Error()+"; using an abstract name")
+	}
+	if at == "" {
+		at = fmt.Sprintf("@svckit/%d/notify", os.Getpid())
+	}
+	var err error
+	s.listener, err = socket.Listen(at)
+	return err
+}
+
+// newProbe is the probe of a check; a notify check has none.
+func (s *service) newProbe(c watchdog.Check) (probe.Probe, error) {
+	if c.Kind == watchdog.Notify {
+		return nil, nil
+	}
+	return probe.New(c, runner{s.table, helperEnv(s.o.Environ)})
+}
+
+// close ends what runs beside the loop, and waits a bounded time for the
+// manager to take what it has been told.
+func (s *service) close() {
+	s.table.KillHelpers()
+	_ = s.listener.Close()
+	if s.sender != nil {
+		s.sender.Flush(flushWait)
+	}
+}
+
+// listen turns signals into values.
+func (s *service) listen() (<-chan syntax.Signal, <-chan struct{}) {
+	// Roomy enough for a burst; the runtime drops what does not fit.
+	raw := make(chan os.Signal, 64)
+	signal.Notify(raw, append(handled, unix.SIGCHLD)...)
+	signals, children := make(chan syntax.Signal), make(chan struct{}, 1)
+	go func() {
+		for r := range raw {
+			if r == unix.SIGCHLD {
+				select {
+				case children <- struct{}{}:
+				default: // one is under way, and reaps all
+				}
+				continue
+			}
+			if number, ok := r.(syscall.Signal); ok {
+				signals <- syntax.Signal(number)
+			}
+		}
+	}()
+	return signals, children
+}
+
+// readable tells that the child has said something.
+func (s *service) readable() <-chan struct{} {
+	ready := make(chan struct{})
+	go func() {
+		for s.listener.Wait() == nil {
+			ready <- struct{}{}
+		}
+	}()
+	return ready
+}
+
+// spawn starts the child, on the first thread, and frees the loop from it.
+func (s *service) spawn() (int, error) {
+	defer runtime.UnlockOSThread()
+	pid, err := s.table.Start(proc.Command{Argv: s.o.Argv, Path: s.o.Path, Env: childEnv(s.o, s.listener.Address())}, s.ended)
+	if err != nil {
+		return 0, fmt.Errorf("cannot execute %s: %w", s.o.Path, err)
+	}
+	s.main = pid
+	return pid, nil
+}
+
+// signal sends a signal to whom it is for.
+func (s *service) signal(sig syntax.Signal, to machine.Target) {
+	switch {
+	case to == machine.ToMain || s.o.KillScope == ScopeMain:
+		s.table.SignalChild(s.main, sig)
+	case to == machine.ToGroup || s.o.KillScope == ScopeGroup:
+		s.table.SignalGroup(s.main, sig)
+	default:
+		if sig == syntax.SIGKILL { // all at once, before the table is read
+			s.table.SignalGroup(s.main, sig)
+		}
+		proc.SignalAll(s.table.Service(), sig)
+	}
+}
+
+// reap takes what has ended. main is the main process's status if it is among
+// that; left says whether svcrun has any child at all.
+func (s *service) reap() (main *machine.Status, left bool) {
+	_, left = s.table.Reap()
+	select {
+	case status := <-s.ended:
+		return &status, left
+	default:
+		return nil, left
+	}
+}
+
+// others counts who is alive in the kill scope beside the main process.
+func (s *service) others() int {
+	count := 0
+	for _, p := range s.table.Service() {
+		inScope := s.o.KillScope == ScopeTree || s.o.KillScope == ScopeGroup && p.Group == s.main
+		if inScope && p.PID != s.main {
+			count++
+		}
+	}
+	return count
+}
+
+// trusts says whether a datagram is the service's: its sender is in svcrun's
+// own cgroup, or has already gone and had svcrun's own uid.
+func (s *service) trusts(d socket.Datagram) bool {
+	group := cgroupOf(strconv.Itoa(d.PID))
+	if group == "" {
+		return d.UID == uint32(os.Getuid())
+	}
+	return group == s.cgroup
+}
+
+// cgroupOf is a process's cgroup as proc(5) shows it, "" where it has gone.
+func cgroupOf(pid string) string {
+	text, err := os.ReadFile("/proc/" + pid + "/cgroup")
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// send tells the manager something.
+func (s *service) send(m machine.Send, fds []int) {
+	if s.sender == nil {
+		return
+	}
+	message := m.Message
+	if m.Stamped {
+		var ts unix.Timespec
+		_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts)
+		stamp := strconv.FormatInt(ts.Nano()/int64(time.Microsecond), 10)
+		message = append(slices.Clone(message), notify.Field{Key: "MONOTONIC_USEC", Value: stamp})
+	}
+	key := message[0].Key
+	if err := s.sender.Send(message.Encode(), fds); err != nil && !s.muted[key] {
+		s.muted[key] = true
+		s.o.Log(machine.Warning, "cannot tell the manager "+key+"=: "+err.Error())
+	}
+}
+
+// probe asks a check once.
+func (s *service) probe(ctx context.Context, id watchdog.ID) error {
+	return s.probes[id].Probe(ctx)
+}
+
+// hook runs the pre-stop hook; its output is the service's.
+func (s *service) hook(ctx context.Context, argv []string) error {
+	status, err := s.table.Run(ctx, proc.Command{Argv: argv, Path: argv[0], Env: helperEnv(s.o.Environ)})
+	if err == nil && status != (machine.Status{}) {
+		err = errors.New(strings.TrimSpace(argv[0] + " " + status.String()))
+	}
+	return err
+}
+
+// runner runs the commands of exec checks by the one reaper there is.
+type runner struct {
+	table *proc.Table
+	env   []string
+}
+
+// Run is probe.Runner.
+func (r runner) Run(ctx context.Context, argv []string) (probe.Result, error) {
+	status, output, err := r.table.Output(ctx, proc.Command{Argv: argv, Path: argv[0], Env: r.env})
+	return probe.Result{Code: status.Code, Signal: int(status.Signal), Output: output}, err
+}
