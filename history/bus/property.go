@@ -1,0 +1,91 @@
+package bus
+
+import (
+	"encoding/hex"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+
+	"github.com/svckit/svckit/history"
+)
+
+// property is one that is read, and where its value goes.
+type property struct {
+	iface string
+	name  string
+	down  bool // worth asking only while the unit is not up
+	set   func(*history.State, dbus.Variant)
+}
+
+// runProperties are what tells of a run, in the order in which they are set.
+var runProperties = []property{
+	{unitIface, "InvocationID", false, func(s *history.State, v dbus.Variant) { s.InvocationID = id(v) }},
+	{unitIface, "InactiveExitTimestamp", false, func(s *history.State, v dbus.Variant) { s.LeftInactive = timestamp(v) }},
+	{unitIface, "ActiveEnterTimestamp", false, func(s *history.State, v dbus.Variant) { s.BecameActive = timestamp(v) }},
+	{unitIface, "InactiveEnterTimestamp", true, func(s *history.State, v dbus.Variant) { s.BecameInactive = timestamp(v) }},
+	{unitIface, "StateChangeTimestamp", true, func(s *history.State, v dbus.Variant) { s.Changed = timestamp(v) }},
+	{serviceIface, "NRestarts", false, func(s *history.State, v dbus.Variant) { s.NRestarts = int(number(v)) }},
+	{serviceIface, "StatusText", false, func(s *history.State, v dbus.Variant) { s.StatusText = str(v) }},
+	{serviceIface, "MainPID", false, func(s *history.State, v dbus.Variant) { s.MainPID = int(number(v)) }},
+	{serviceIface, "Result", true, func(s *history.State, v dbus.Variant) { s.Result = str(v) }},
+	{serviceIface, "ExecMainCode", true, func(s *history.State, v dbus.Variant) { s.Exit.Kind = exitKind(v) }},
+	{serviceIface, "ExecMainStatus", true, func(s *history.State, v dbus.Variant) { s.Exit.Status = int(number(v)) }},
+	{serviceIface, "ExecMainExitTimestamp", true, func(s *history.State, v dbus.Variant) { s.MainExited = timestamp(v) }},
+	{serviceIface, "RestartUSec", true, func(s *history.State, v dbus.Variant) { s.RestartDelay = span(v) }},
+	// Since 254, and then it is the delay with the ladder taken into account.
+	{serviceIface, "RestartUSecNext", true, func(s *history.State, v dbus.Variant) { s.RestartDelay = span(v) }},
+}
+
+// number reads any of D-Bus's integers; a value of another type is 0.
+func number(v dbus.Variant) int64 {
+	switch n := v.Value().(type) {
+	case int32:
+		return int64(n)
+	case uint32:
+		return int64(n)
+	case int64:
+		return n
+	case uint64:
+		return int64(min(n, 1<<62))
+	}
+	return 0
+}
+
+func str(v dbus.Variant) string {
+	s, _ := v.Value().(string)
+	return s
+}
+
+// timestamp reads microseconds since the epoch; 0 and the manager's word for
+// infinity are no time.
+func timestamp(v dbus.Variant) time.Time {
+	us := number(v)
+	if us <= 0 || us >= 1<<62 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us)
+}
+
+// span reads a number of microseconds, bounded to what time.Duration holds.
+func span(v dbus.Variant) time.Duration {
+	return time.Duration(min(max(number(v), 0), int64(1<<62/time.Microsecond))) * time.Microsecond
+}
+
+// id reads an invocation ID, which is bytes here and hexadecimal elsewhere.
+func id(v dbus.Variant) string {
+	raw, _ := v.Value().([]byte)
+	return hex.EncodeToString(raw)
+}
+
+// exitKind reads the si_code of SIGCHLD: waitid(2).
+func exitKind(v dbus.Variant) history.ExitKind {
+	switch number(v) {
+	case 1:
+		return history.Exited
+	case 2:
+		return history.Killed
+	case 3:
+		return history.Dumped
+	}
+	return history.NoExit
+}

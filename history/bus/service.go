@@ -1,0 +1,186 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/godbus/dbus/v5"
+
+	"github.com/svckit/svckit/history"
+)
+
+// window is how many questions are out at a time. A bus allows each
+// connection 128 pending replies; more than a few dozen gain nothing.
+const window = 32
+
+// listed is an item of ListUnitsByPatterns and its like.
+type listed struct {
+	Name, Description, LoadState, ActiveState, SubState, Followed string
+	Path                                                          dbus.ObjectPath
+	JobID                                                         uint32
+	JobType                                                       string
+	JobPath                                                       dbus.ObjectPath
+}
+
+// List returns the services that a pattern names, sorted by name. A pattern is
+// a unit's full name, which need not be loaded (its LoadState may then be
+// not-found), or a glob over the loaded ones.
+func (c *Conn) List(ctx context.Context, patterns []string) ([]history.State, error) {
+	var globs, names []string
+	for _, p := range patterns {
+		if strings.ContainsAny(p, "*?[") {
+			globs = append(globs, p)
+		} else {
+			names = append(names, p)
+		}
+	}
+	var units, more []listed
+	if len(globs) > 0 {
+		if err := c.call(ctx, "ListUnitsByPatterns", []string{}, globs).Store(&units); err != nil {
+			return nil, fmt.Errorf("cannot list units: %w", err)
+		}
+	}
+	if len(names) > 0 {
+		if err := c.call(ctx, "ListUnitsByNames", names).Store(&more); err != nil {
+			return nil, fmt.Errorf("cannot list units: %w", err)
+		}
+	}
+	units = append(units, more...)
+	slices.SortFunc(units, func(a, b listed) int { return strings.Compare(a.Name, b.Name) })
+	units = slices.CompactFunc(units, func(a, b listed) bool { return a.Name == b.Name })
+	states := make([]history.State, len(units))
+	for i, u := range units {
+		states[i] = history.State{Unit: u.Name, LoadState: u.LoadState, ActiveState: u.ActiveState, SubState: u.SubState}
+	}
+	return states, nil
+}
+
+// Fill asks for what List did not tell of the services.
+func (c *Conn) Fill(ctx context.Context, states []history.State) error {
+	var out questions
+	for i := range states {
+		state := &states[i]
+		unit := c.conn.Object(destination, unitPath(state.Unit))
+		for _, p := range runProperties {
+			if p.down && state.Up() {
+				continue
+			}
+			if len(out) == window {
+				if err := out.answer(ctx); err != nil {
+					return err
+				}
+			}
+			call := unit.GoWithContext(ctx, "org.freedesktop.DBus.Properties.Get", 0, nil, p.iface, p.name)
+			out = append(out, question{state, p, call})
+		}
+	}
+	for len(out) > 0 {
+		if err := out.answer(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// question is one that was asked and not answered yet.
+type question struct {
+	state *history.State
+	property
+	call *dbus.Call
+}
+
+// questions are those that are out, the oldest first.
+type questions []question
+
+// answer waits for the oldest answer and puts it where it belongs.
+func (out *questions) answer(ctx context.Context) error {
+	q := (*out)[0]
+	*out = (*out)[1:]
+	var err error
+	select {
+	case <-q.call.Done:
+		err = q.call.Err
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	var value dbus.Variant
+	if err == nil {
+		err = q.call.Store(&value)
+	}
+	switch {
+	case err == nil:
+		q.set(q.state, value)
+	case !isMissing(err):
+		return fmt.Errorf("cannot read %s of %s: %w", q.name, q.state.Unit, err)
+	}
+	return nil
+}
+
+// isMissing forgives what older managers and vanished units do not have.
+func isMissing(err error) bool {
+	var e dbus.Error
+	return errors.As(err, &e) && slices.Contains([]string{
+		"org.freedesktop.DBus.Error.UnknownProperty",
+		"org.freedesktop.DBus.Error.UnknownInterface",
+		"org.freedesktop.DBus.Error.UnknownObject",
+		"org.freedesktop.systemd1.NoSuchUnit",
+	}, e.Name)
+}
+
+// Service returns one service, loaded for that if it is not.
+func (c *Conn) Service(ctx context.Context, name string) (history.State, error) {
+	states, err := c.List(ctx, []string{name})
+	if err != nil {
+		return history.State{}, err
+	}
+	if len(states) != 1 {
+		return history.State{}, fmt.Errorf("the manager has no answer for unit %s", name)
+	}
+	err = c.Fill(ctx, states)
+	return states[0], err
+}
+
+// Names returns the services that the manager has loaded or could load, for
+// a hint at a mistyped name. Instances of templates are among the loaded.
+func (c *Conn) Names(ctx context.Context) ([]string, error) {
+	loaded, err := c.List(ctx, []string{"*.service"})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, s := range loaded {
+		if s.LoadState != "not-found" {
+			names = append(names, s.Unit)
+		}
+	}
+	var files []struct{ Path, State string }
+	if err := c.call(ctx, "ListUnitFiles").Store(&files); err != nil {
+		return nil, fmt.Errorf("cannot list unit files: %w", err)
+	}
+	for _, f := range files {
+		if base := path.Base(f.Path); strings.HasSuffix(base, ".service") && !strings.HasSuffix(base, "@.service") {
+			names = append(names, base)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// unitPath is the object of a unit: every byte but ASCII letters and digits
+// (and a digit in front) as _xx.
+func unitPath(name string) dbus.ObjectPath {
+	var out strings.Builder
+	out.WriteString(string(managerPath) + "/unit/")
+	for i, c := range []byte(name) {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || i > 0 && c >= '0' && c <= '9' {
+			out.WriteByte(c)
+		} else {
+			fmt.Fprintf(&out, "_%02x", c)
+		}
+	}
+	return dbus.ObjectPath(out.String())
+}

@@ -1,0 +1,222 @@
+package history
+
+import (
+	"slices"
+
+	"github.com/svckit/svckit/internal/syntax"
+)
+
+// Exit statuses that mean more than failure: systemd.exec(5) "Process exit
+// codes" for exec's, svcrun(1) for its own.
+const (
+	statusUnhealthy    = 69
+	statusStartTimeout = 70
+	statusSetupFirst   = 200 // 200 to 243 are failures before the program runs
+	statusExec         = 203
+)
+
+// verdict is what decide makes of the evidence.
+type verdict struct {
+	cause  Cause
+	exit   Exit
+	detail []Field
+}
+
+// decide names the cause of a run's end. The manager's verdict comes first;
+// the line of svcrun's then refines it.
+func decide(ev *evidence) verdict {
+	switch {
+	case ev.refused != "":
+		return verdict{cause: ev.refused}
+	case ev.running:
+		return verdict{}
+	case ev.result == "" && ev.main == Exit{}:
+		return byLineAlone(ev)
+	}
+	v := verdict{exit: ev.main}
+	if isExitResult(ev.result) {
+		v.exit, v.detail = ev.blamed()
+	}
+	cause, detail := byResult(ev, v.exit)
+	v.cause, v.detail = cause, append(v.detail, detail...)
+	return refine(v, ev.endLine)
+}
+
+// blamed is the end of the process that the result is about: the main one, or
+// a control process, which is then named. What does not match the result is
+// not shown as its reason.
+func (ev *evidence) blamed() (Exit, []Field) {
+	switch {
+	case matches(ev.result, ev.main):
+		return ev.main, nil
+	case matches(ev.result, ev.control.exit):
+		return ev.control.exit, []Field{{"command", ev.control.command}}
+	}
+	return Exit{}, nil
+}
+
+// matches says whether a process that ended so can be the reason for a result.
+func matches(result string, exit Exit) bool {
+	switch result {
+	case "exit-code":
+		return exit.Kind == Exited && exit.Status != 0
+	case "signal":
+		return exit.Kind == Killed
+	case "core-dump":
+		return exit.Kind == Dumped
+	}
+	return exit.Kind != NoExit
+}
+
+// byResult goes by the unit's Result=, which tells the first thing that went
+// wrong in the run and is kept from then on (systemd: src/core/service.c).
+func byResult(ev *evidence, exit Exit) (Cause, []Field) {
+	switch ev.result {
+	case "success":
+		return bySuccess(ev), nil
+	case "exit-code", "signal", "core-dump", "", "start-limit-hit":
+		return byExit(ev, exit)
+	case "timeout":
+		return byTimeout(ev)
+	case "watchdog":
+		if ev.watchdogLimit != "" {
+			return Watchdog, []Field{{"limit", ev.watchdogLimit}}
+		}
+		return Watchdog, nil
+	case "oom-kill":
+		return OOM, nil
+	case "protocol":
+		return Protocol, nil
+	case "resources":
+		return Exec, []Field{{"result", ev.result}}
+	case "exec-condition":
+		return Clean, []Field{{"result", ev.result}}
+	}
+	return Unknown, []Field{{"result", ev.result}}
+}
+
+func bySuccess(ev *evidence) Cause {
+	switch {
+	case ev.stopRequested:
+		return StopRequested
+	case ev.byBus:
+		return Unknown
+	}
+	return Clean
+}
+
+// byExit goes by how a process ended. start-limit-hit comes here as well: it
+// is on D-Bus after a refused start and says nothing of the run before it.
+func byExit(ev *evidence, exit Exit) (Cause, []Field) {
+	sigkill := exit == Exit{Killed, int(syntax.SIGKILL)}
+	switch {
+	case ev.oom && sigkill:
+		return OOM, nil
+	case ev.stopRequested && sigkill:
+		return StopTimeout, nil
+	case ev.stopRequested:
+		return StopRequested, nil
+	case exit.is(0):
+		return bySuccess(ev), nil
+	case exit.is(statusExec), exit.Kind == Exited && exit.Status >= statusSetupFirst && ev.spawn != "":
+		return Exec, messageField(ev.spawn)
+	case exit.Kind == Exited, ev.result == "exit-code":
+		return ExitCode, nil
+	case exit.Kind == Dumped, ev.result == "core-dump":
+		return CoreDump, nil
+	case exit.Kind == Killed, ev.result == "signal":
+		return Signal, nil
+	}
+	return Unknown, nil
+}
+
+// byTimeout tells the timeouts apart, which all have the same Result=.
+func byTimeout(ev *evidence) (Cause, []Field) {
+	switch {
+	case ev.timeout == phaseStart:
+		return StartTimeout, nil
+	case ev.timeout == phaseStop, ev.timeout == phaseNone && ev.stopRequested:
+		return StopTimeout, nil
+	case ev.timeout == phaseRuntime:
+		return Unknown, []Field{{"result", "timeout"}, {"message", "RuntimeMaxSec= was reached"}}
+	case ev.started.known() && !ev.ready.known() && ev.startFailed:
+		return StartTimeout, nil
+	}
+	return Unknown, []Field{{"result", "timeout"}}
+}
+
+// byLineAlone goes by svcrun's line where the manager's records are gone, or
+// were never written (LogLevelMax= filters them too).
+func byLineAlone(ev *evidence) verdict {
+	if ev.endLine == nil {
+		if ev.ended() {
+			return verdict{cause: Unknown}
+		}
+		return verdict{}
+	}
+	v := verdict{cause: ev.endLine.Cause, detail: plainFields(ev.endLine)}
+	for _, f := range ev.endLine.Fields {
+		switch f.Key {
+		case "code":
+			v.exit = parseExit(string(Exited), f.Value)
+		case "signal":
+			if signal, err := syntax.ParseSignal(f.Value); err == nil {
+				v.exit = Exit{Killed, int(signal)}
+			}
+		}
+	}
+	if v.cause == CoreDump && v.exit.Kind == Killed {
+		v.exit.Kind = Dumped
+	}
+	return v
+}
+
+// refine takes what svcrun says where it agrees with how the manager saw the
+// main process end. A child that prints such a line of its own changes nothing
+// unless the end that it claims did happen.
+func refine(v verdict, line *EndLine) verdict {
+	if line == nil {
+		return v
+	}
+	agrees := line.Cause == v.cause
+	switch line.Cause {
+	case Unhealthy:
+		agrees = v.exit.is(statusUnhealthy)
+	case StartTimeout:
+		agrees = agrees || v.exit.is(statusStartTimeout)
+	case StopTimeout:
+		agrees = agrees || v.exit == Exit{Killed, int(syntax.SIGKILL)}
+	case StopRequested:
+		agrees = agrees || v.cause == Clean
+	case Exec:
+		agrees = agrees || v.exit.is(statusExec)
+	}
+	if agrees {
+		v.cause = line.Cause
+		v.detail = append(v.detail, plainFields(line)...)
+	}
+	return v
+}
+
+// plainFields are the line's fields without those that Exit tells already.
+func plainFields(line *EndLine) []Field {
+	return slices.DeleteFunc(slices.Clone(line.Fields), func(f Field) bool {
+		return f.Key == "code" || f.Key == "signal"
+	})
+}
+
+// isExitResult says whether a result is about how a process ended.
+func isExitResult(result string) bool {
+	switch result {
+	case "exit-code", "signal", "core-dump":
+		return true
+	}
+	return false
+}
+
+func messageField(message string) []Field {
+	if message == "" {
+		return nil
+	}
+	return []Field{{"message", clip(message)}}
+}

@@ -1,0 +1,302 @@
+package history
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Fold turns the journal entries of one unit into its runs. Entries are added
+// in the journal's order; a line of svcrun's that arrives late still finds
+// its run.
+type Fold struct {
+	unit string
+	rows []*evidence          // runs and refused starts, the oldest first
+	byID map[string]*evidence // runs by invocation ID
+	next *schedule            // an automatic restart that has not begun yet
+
+	// settled: the manager was asked, so a run that neither it nor the
+	// journal has an end for, and that it does not call running, is over.
+	settled bool
+}
+
+// schedule is an automatic restart of which only the announcement is there.
+type schedule struct {
+	at       stamp
+	restarts int
+	byClient bool // a client's start cut the hold-off short (257 and later)
+}
+
+// NewFold is a fold for the unit of that full name.
+func NewFold(unit string) *Fold {
+	return &Fold{unit: unit, byID: make(map[string]*evidence)}
+}
+
+// Add takes one entry. Entries of other units, and lines about this one that
+// neither the manager nor the unit wrote, count for nothing.
+func (f *Fold) Add(e Entry) {
+	switch {
+	case e.ByManager() && e.Unit == f.unit:
+		f.addManager(e)
+	case e.OwnUnit == f.unit:
+		f.addOwn(e)
+	}
+}
+
+// addManager takes a line that the manager wrote about the unit.
+func (f *Fold) addManager(e Entry) {
+	switch eventOf(e) {
+	case evNone:
+	case evStarting:
+		f.run(e).started = stampOf(e)
+	case evStarted:
+		f.addStarted(e)
+	case evStartFailed:
+		f.addStartFailed(e)
+	case evTooQuickly:
+		f.refuse(e, StartLimit)
+	case evFailed, evDeactivated, evSkipped:
+		f.addDead(e)
+	case evStopped:
+		f.addStopped(e)
+	case evScheduled:
+		f.addScheduled(e)
+	default:
+		f.addDuring(e)
+	}
+}
+
+// run is the evidence of the entry's run, begun here if it is new.
+func (f *Fold) run(e Entry) *evidence {
+	if e.Invocation == "" {
+		return &evidence{} // nothing to keep it with: a start that never ran
+	}
+	if ev := f.byID[e.Invocation]; ev != nil {
+		return ev
+	}
+	ev := &evidence{invocation: e.Invocation}
+	f.append(ev, stampOf(e))
+	f.byID[e.Invocation] = ev
+	return ev
+}
+
+// append adds a row, and says how it came to start.
+func (f *Fold) append(ev *evidence, at stamp) {
+	ev.start = UnknownStart
+	switch last := f.last(); {
+	case f.next != nil && !rebooted(f.next.at, at):
+		ev.start, ev.restarts = Automatic, f.next.restarts
+		if f.next.byClient {
+			ev.start = Requested
+		}
+	case last != nil && (last.ended() || rebooted(last.started, at)):
+		ev.start = Requested
+	}
+	f.next = nil
+	f.rows = append(f.rows, ev)
+}
+
+func (f *Fold) last() *evidence {
+	if len(f.rows) == 0 {
+		return nil
+	}
+	return f.rows[len(f.rows)-1]
+}
+
+// addStarted takes a start job that is done. The line has the invocation ID
+// of the last run also where a condition was not met and nothing started;
+// then that run has ended, and the line says nothing of it.
+func (f *Fold) addStarted(e Entry) {
+	ev := f.run(e)
+	if ev.ended() || ev.ready.known() {
+		return
+	}
+	if !ev.started.known() {
+		ev.started = stampOf(e)
+	}
+	ev.ready = stampOf(e)
+	ev.finished = strings.HasPrefix(e.Message, "Finished ")
+}
+
+func (f *Fold) addStartFailed(e Entry) {
+	switch e.JobResult {
+	case "dependency":
+		f.refuse(e, Dependency)
+	case "failed", "timeout":
+		if ev := f.byID[e.Invocation]; ev != nil {
+			ev.startFailed = true
+		}
+	}
+}
+
+// refuse adds a start that never ran.
+func (f *Fold) refuse(e Entry, cause Cause) {
+	at := stampOf(e)
+	f.append(&evidence{refused: cause, started: at, dead: at}, at)
+}
+
+// addDead takes the end of the unit. After a refused start there is one more,
+// with the ID of the run before: the refused start has none. Up to 259 it may
+// repeat that run's result too, where 260 and later say start-limit-hit.
+func (f *Fold) addDead(e Entry) {
+	if e.UnitResult == "start-limit-hit" {
+		if !f.justRefused(stampOf(e)) {
+			f.refuse(e, StartLimit)
+		}
+		return
+	}
+	ev := f.run(e)
+	if ev.ended() {
+		return
+	}
+	ev.dead = stampOf(e)
+	ev.result = e.UnitResult
+	if eventOf(e) == evDeactivated {
+		ev.result = "success"
+	}
+}
+
+// justRefused says whether the line about the start limit has been taken,
+// which comes right before the unit's end.
+func (f *Fold) justRefused(at stamp) bool {
+	last := f.last()
+	return last != nil && last.refused == StartLimit && at.since(last.started) < time.Second
+}
+
+// addStopped takes a stop job that is done. Where the service was still
+// starting, or had no process, no line told that the job began: then this
+// one does. Up to 253 every automatic restart has such a line too, but after
+// the one that announces it.
+func (f *Fold) addStopped(e Entry) {
+	ev := f.byID[e.Invocation]
+	if ev == nil || !ev.ended() || ev.scheduled.known() || ev.startFailed {
+		return
+	}
+	neverReady := !ev.ready.known() && ev.started.known()
+	if ev.result != "exec-condition" && (neverReady || ev.finished) {
+		ev.stopRequested = true
+	}
+}
+
+func (f *Fold) addScheduled(e Entry) {
+	ev := f.run(e)
+	ev.scheduled = stampOf(e)
+	n, err := strconv.Atoi(e.NRestarts)
+	if err != nil || n < 0 {
+		n = 0
+	}
+	f.next = &schedule{ev.scheduled, n, strings.Contains(e.Message, "on client request")}
+}
+
+// addDuring takes what happens between a run's start and its end.
+func (f *Fold) addDuring(e Entry) {
+	ev := f.run(e)
+	if ev.ended() {
+		return
+	}
+	switch eventOf(e) {
+	case evStopping:
+		// A stop that comes when the main process is dead is not its cause.
+		if ev.main.Kind == NoExit && ev.timeout == phaseNone {
+			ev.stopRequested = true
+		}
+	case evProcessExit:
+		f.addExit(ev, e)
+	case evOOM:
+		ev.oom = true
+	case evWatchdog:
+		_, limit, _ := strings.Cut(e.Message, "(limit ")
+		ev.watchdogLimit, _, _ = strings.Cut(limit, ")")
+	case evStartTimeout:
+		ev.setTimeout(phaseStart)
+	case evStopTimeout:
+		ev.setTimeout(phaseStop)
+	case evRuntimeMax:
+		ev.setTimeout(phaseRuntime)
+	}
+}
+
+// addExit takes the end of a process. Only ExecStart= is the main process;
+// of the others the first to fail is kept.
+func (f *Fold) addExit(ev *evidence, e Entry) {
+	exit := parseExit(e.ExitCode, e.ExitStatus)
+	switch {
+	case e.Command == "ExecStart":
+		ev.main, ev.mainEnded = exit, stampOf(e)
+	case ev.control.command == "":
+		ev.control = controlExit{e.Command, exit}
+	}
+}
+
+// setTimeout keeps the first timeout: Result= is about that one.
+func (ev *evidence) setTimeout(p phase) {
+	if ev.timeout == phaseNone {
+		ev.timeout = p
+	}
+}
+
+// addOwn takes a line of the unit's own. It can tell only of its own run.
+// journald does not know the invocation of a writer that was gone too soon:
+// then the newest run is meant.
+func (f *Fold) addOwn(e Entry) {
+	ev := f.byID[e.OwnInvocation]
+	if e.OwnInvocation == "" {
+		ev = f.last()
+	}
+	if e.MessageID == spawnFailed {
+		if ev != nil {
+			ev.spawn = strings.TrimPrefix(e.Message, f.unit+": ")
+		}
+		return
+	}
+	line, ok := ParseEndLine(e.Message)
+	if !ok {
+		return
+	}
+	if ev == nil && e.OwnInvocation != "" {
+		e.Invocation = e.OwnInvocation
+		ev = f.run(e)
+	}
+	if ev != nil && ev.refused == "" {
+		ev.endLine, ev.line = &line, stampOf(e)
+	}
+}
+
+// Runs are the runs as the entries so far tell them, the oldest first.
+func (f *Fold) Runs() []Run {
+	runs := make([]Run, 0, len(f.rows))
+	for i, ev := range f.rows {
+		var next *evidence
+		if i+1 < len(f.rows) {
+			next = f.rows[i+1]
+		}
+		run := f.describe(ev, next)
+		run.Number = i + 1
+		runs = append(runs, run)
+	}
+	return runs
+}
+
+// describe makes a run of its evidence and of what followed it.
+func (f *Fold) describe(ev, next *evidence) Run {
+	v := decide(ev)
+	run := Run{
+		Unit: f.unit, InvocationID: ev.invocation, Start: ev.start, Restarts: ev.restarts,
+		Started: ev.started.time, Ready: ev.ready.time, Ended: ev.end().time, Running: ev.running,
+		Up:    ev.end().since(ev.begin()),
+		Cause: v.cause, Exit: v.exit, Detail: v.detail,
+	}
+	switch {
+	case ev.scheduled.known():
+		run.Delay = ev.scheduled.since(ev.down())
+	case next != nil:
+		run.Delay = next.started.since(ev.down())
+	}
+	if run.Cause == "" && !run.Running && (next != nil || f.settled) {
+		run.Cause = Unknown
+		if next != nil && rebooted(ev.started, next.started) {
+			run.Detail = messageField("the machine went down without a record of the end")
+		}
+	}
+	return run
+}

@@ -1,0 +1,120 @@
+package history
+
+import (
+	"strings"
+	"time"
+)
+
+// State is what the manager says of a service now. It tells the current run,
+// or the end of the last one until the next start resets it.
+type State struct {
+	Unit         string
+	InvocationID string
+	LoadState    string // loaded, not-found, masked, …
+	ActiveState  string // active, inactive, failed, activating, …
+	SubState     string // running, dead, auto-restart, …
+	Result       string
+	StatusText   string
+	MainPID      int
+	NRestarts    int
+	Exit         Exit // of the main process of the last run
+
+	// The unit's course, each the last time it happened.
+	LeftInactive   time.Time // the start began
+	BecameActive   time.Time // the start was done
+	BecameInactive time.Time
+	Changed        time.Time // the last change of any state
+	MainExited     time.Time
+
+	// RestartDelay is the hold-off before the pending or the next automatic
+	// restart, without what the manager's own jitter adds (262).
+	RestartDelay time.Duration
+}
+
+// WaitsForRestart says whether the unit is in the hold-off before an
+// automatic restart.
+func (s State) WaitsForRestart() bool {
+	return strings.HasPrefix(s.SubState, "auto-restart")
+}
+
+// Up says whether a run is on: the unit is neither down nor waiting.
+func (s State) Up() bool {
+	switch s.ActiveState {
+	case "inactive", "failed", "maintenance", "":
+		return false
+	}
+	return !s.WaitsForRestart()
+}
+
+// NextRestart is when the hold-off ends, as well as it is known.
+func (s State) NextRestart() (time.Time, bool) {
+	if s.SubState != "auto-restart" || s.Changed.IsZero() {
+		return time.Time{}, false
+	}
+	return s.Changed.Add(s.RestartDelay), true
+}
+
+// LastCause is why the last run ended, as far as the manager's state tells:
+// nothing while a run is on, and nothing after a success, which may have been
+// a stop that somebody asked for.
+func (s State) LastCause() (Cause, Exit, bool) {
+	if s.Up() || s.LeftInactive.IsZero() && s.Result != "start-limit-hit" {
+		return "", Exit{}, false
+	}
+	if s.Result == "start-limit-hit" {
+		return StartLimit, Exit{}, true
+	}
+	v := decide(s.evidence())
+	if v.cause == Unknown && s.Result == "success" {
+		return "", Exit{}, false
+	}
+	return v.cause, v.exit, true
+}
+
+// evidence is the state in the terms of a run.
+func (s State) evidence() *evidence {
+	ev := &evidence{
+		invocation: s.InvocationID, start: UnknownStart, started: stamp{time: s.LeftInactive},
+	}
+	if !s.BecameActive.Before(s.LeftInactive) {
+		ev.ready = stamp{time: s.BecameActive}
+	}
+	if s.Up() {
+		ev.running = true
+		return ev
+	}
+	s.endInto(ev)
+	return ev
+}
+
+// endInto fills in the end of a run. A unit that waits for its restart was
+// not stopped by anybody: then success and a timeout have one meaning only.
+func (s State) endInto(ev *evidence) {
+	ev.byBus = !s.WaitsForRestart()
+	ev.dead = stamp{time: s.BecameInactive}
+	ev.result, ev.main = s.Result, s.Exit
+	if s.Exit.Kind != NoExit {
+		ev.mainEnded = stamp{time: s.MainExited}
+	}
+	ev.startFailed = s.WaitsForRestart()
+}
+
+// AddState takes what the manager says now, asked after the journal was read.
+// It marks the run that is still on, adds the run that the journal does not
+// know, and ends the one whose end the journal does not have.
+func (f *Fold) AddState(s State) {
+	f.settled = true
+	ev := f.byID[s.InvocationID]
+	switch {
+	case s.InvocationID == "" || s.LeftInactive.IsZero():
+	case ev == nil:
+		ev = s.evidence()
+		f.append(ev, ev.started)
+		f.byID[s.InvocationID] = ev
+	case ev.ended():
+	case s.Up():
+		ev.running = true
+	case ev.main.Kind == NoExit:
+		s.endInto(ev)
+	}
+}
