@@ -75,12 +75,14 @@ var Table = map[string]Rule{
 	"internal/syntax": {Pure: true},
 
 	// What shows and proves the rest.
-	"internal/arch":   {},
-	"internal/lab":    {Modules: []string{sys}},
-	"internal/demo":   {Imports: []string{"internal/lab", "notify", "notify/socket"}},
-	"cmd/svcrun/e2e":  {},
-	"cmd/svcgen/e2e":  {},
-	"cmd/svcstat/e2e": {},
+	"internal/arch":        {},
+	"internal/lab":         {Modules: []string{sys}},
+	"internal/lab/labtest": {Imports: []string{"internal/lab"}},
+	"internal/preflight":   {Imports: []string{"internal/lab"}},
+	"internal/demo":        {Imports: []string{"internal/lab", "notify", "notify/socket"}},
+	"cmd/svcrun/e2e":       {},
+	"cmd/svcgen/e2e":       {},
+	"cmd/svcstat/e2e":      {},
 }
 
 // Links says of a program what it must not link, however far down.
