@@ -1,8 +1,6 @@
 package lab
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -11,7 +9,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -61,11 +61,13 @@ func (l *Lab) Boot(ctx context.Context, s Suite) (*Machine, error) {
 
 // boot starts the machine's process 1 and waits for it to say that it is up.
 func (m *Machine) boot(ctx context.Context) error {
-	ready, err := listen(m.notifyPath())
+	var err error
+	m.notify, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: m.notifyPath(), Net: "unixgram"})
 	if err != nil {
 		return err
 	}
-	defer ready.Close()
+	ready := make(chan struct{})
+	go hear(m.notify, ready)
 	if err := m.start(); err != nil {
 		return fmt.Errorf("cannot start the %s machine: %w", m.suite, err)
 	}
@@ -78,13 +80,21 @@ func (m *Machine) boot(ctx context.Context) error {
 
 func (m *Machine) notifyPath() string { return filepath.Join(m.lab.runDir(), m.name+".sock") }
 
-// listen opens the socket on which the machine's systemd announces itself.
-func listen(path string) (*net.UnixConn, error) {
-	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
-	if err != nil {
-		return nil, fmt.Errorf("lab: %w", err)
+// hear reads what process 1 says of itself, and closes ready at READY=1. It goes
+// on as long as the machine lives, or process 1 would block one day on a queue
+// that nobody reads.
+func hear(notify *net.UnixConn, ready chan<- struct{}) {
+	message := make([]byte, 8<<10)
+	for said := false; ; {
+		n, err := notify.Read(message)
+		if err != nil {
+			return
+		}
+		if !said && slices.Contains(strings.Split(string(message[:n]), "\n"), "READY=1") {
+			said = true
+			close(ready)
+		}
 	}
-	return conn, nil
 }
 
 func (m *Machine) start() error {
@@ -105,32 +115,16 @@ func (m *Machine) start() error {
 	return nil
 }
 
-// awaitReady reads until process 1 sends READY=1, which it does once its first
-// jobs are done, whether all of them succeeded or not: systemd(1). The socket
-// is closed then, or process 1 would block one day on a queue that nobody
-// reads.
-func (m *Machine) awaitReady(ctx context.Context, ready *net.UnixConn) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		select {
-		case <-m.ended:
-			cancel(errors.New("its process 1 ended"))
-		case <-ctx.Done():
-		}
-		ready.Close()
-	}()
-	message := make([]byte, 8<<10)
-	for {
-		n, err := ready.Read(message)
-		if err != nil {
-			return cmp.Or(context.Cause(ctx), err)
-		}
-		for line := range bytes.Lines(message[:n]) {
-			if string(bytes.TrimSpace(line)) == "READY=1" {
-				return nil
-			}
-		}
+// awaitReady waits until process 1 is ready. It says so once its first jobs are
+// done, whether all of them succeeded or not: systemd(1).
+func (m *Machine) awaitReady(ctx context.Context, ready <-chan struct{}) error {
+	select {
+	case <-ready:
+		return nil
+	case <-m.ended:
+		return errors.New("its process 1 ended")
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

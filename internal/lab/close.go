@@ -34,6 +34,9 @@ func (m *Machine) close() error {
 		defer cancel()
 		errs = append(errs, m.lab.sweep(ctx, m.name))
 	}
+	if m.notify != nil {
+		errs = append(errs, m.notify.Close())
+	}
 	if err := os.Remove(m.notifyPath()); err != nil && !os.IsNotExist(err) {
 		errs = append(errs, err)
 	}

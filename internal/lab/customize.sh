@@ -6,6 +6,9 @@ chroot "$1" systemctl disable redis-server.service nginx.service
 chroot "$1" systemctl mask apt-daily.timer apt-daily-upgrade.timer \
 	e2scrub_all.timer e2scrub_reap.service fstrim.timer dpkg-db-backup.timer
 
+# Nothing is left to be updated at the first boot.
+touch "$1/etc/.updated" "$1/var/.updated"
+
 # Every line of every unit is kept, in memory.
 mkdir -p "$1/etc/systemd/journald.conf.d"
 cat >"$1/etc/systemd/journald.conf.d/lab.conf" <<'EOF'

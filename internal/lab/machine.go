@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"strconv"
@@ -22,6 +23,7 @@ type Machine struct {
 	lock    *os.File // keeps the root from being removed
 	console *tail    // what the scripts and process 1 wrote before there was a journal
 
+	notify  *net.UnixConn // on which process 1 says how it is; nil until boot
 	process *os.Process   // process 1; nil until it is started
 	ended   chan struct{} // closed when process 1 has ended
 	version string
