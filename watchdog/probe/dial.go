@@ -27,11 +27,7 @@ func opens(network, address string) attempt {
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := net.Dialer{KeepAlive: -1}
 	if network == "unix" {
-		conn, err := dialer.DialContext(ctx, "unix", address)
-		if errors.Is(err, syscall.EPROTOTYPE) {
-			conn, err = dialer.DialContext(ctx, "unixpacket", address)
-		}
-		return conn, err
+		return dialUnix(ctx, &dialer, address)
 	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -40,73 +36,89 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return dialer.DialContext(ctx, "tcp", address)
 	}
-	addresses, err := lookup(ctx, host)
+	addresses, err := lookup(ctx, host, (&net.Dialer{}).DialContext)
 	if err != nil {
 		return nil, err
 	}
-	for i, address := range addresses {
-		var conn net.Conn
-		conn, err = dialShare(ctx, &dialer, net.JoinHostPort(address.Unmap().String(), port), len(addresses)-i)
-		if err == nil {
-			return conn, nil
-		}
-	}
-	return nil, err
+	return dialAny(ctx, &dialer, addresses, port)
 }
 
-// dialShare connects within the part of the remaining time that is fair to
-// the other addresses: one that drops packets must not cost the next its turn.
-func dialShare(ctx context.Context, dialer *net.Dialer, address string, left int) (net.Conn, error) {
-	if deadline, ok := ctx.Deadline(); ok && left > 1 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(left))
-		defer cancel()
+// dialAny connects to the first address that lets it. Each has the part of
+// the remaining time that is fair to those after it: one that drops packets
+// must not cost the next its turn.
+func dialAny(ctx context.Context, dialer *net.Dialer, addresses []netip.Addr, port string) (conn net.Conn, err error) {
+	for i, address := range addresses {
+		turn, cancel := ctx, context.CancelFunc(func() {})
+		if deadline, ok := ctx.Deadline(); ok {
+			turn, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(len(addresses)-i))
+		}
+		conn, err = dialer.DialContext(turn, "tcp", net.JoinHostPort(address.Unmap().String(), port))
+		cancel()
+		if err == nil {
+			break
+		}
 	}
-	return dialer.DialContext(ctx, "tcp", address)
+	return conn, err
+}
+
+// dialUnix connects to a stream socket, or else to a seqpacket socket. The
+// kernel says EPROTOTYPE where a file is of the other type; in the abstract
+// namespace each type has names of its own.
+func dialUnix(ctx context.Context, dialer *net.Dialer, address string) (net.Conn, error) {
+	conn, err := dialer.DialContext(ctx, "unix", address)
+	abstract := address[0] == '@' && errors.Is(err, syscall.ECONNREFUSED)
+	if abstract || errors.Is(err, syscall.EPROTOTYPE) {
+		return dialer.DialContext(ctx, "unixpacket", address)
+	}
+	return conn, err
 }
 
 // lookup resolves a name. A query of Go's resolver outlives a lookup that
-// was cancelled, by the five seconds of resolv.conf(5); so its sockets are
-// made here, and are closed with ctx.
-func lookup(ctx context.Context, host string) ([]netip.Addr, error) {
+// was cancelled, by the five seconds of resolv.conf(5); so its connections
+// to name servers, which dial opens, are closed with the lookup.
+func lookup(ctx context.Context, host string, dial dialFunc) ([]netip.Addr, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	queries := &queries{ctx: ctx}
-	resolver := net.Resolver{PreferGo: true, Dial: queries.dial}
+	queries := &queries{dial: dial, ended: ctx}
+	resolver := net.Resolver{PreferGo: true, Dial: queries.open}
 	addresses, err := resolver.LookupNetIP(ctx, "ip", host)
 	cancel()
 	queries.close()
 	return addresses, err
 }
 
-// queries are the sockets of one lookup. Its fields are guarded by mu: the
-// resolver asks for IPv4 and IPv6 at the same time.
+// dialFunc is net.Dialer's DialContext.
+type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+// queries are the connections of one lookup to its name servers.
 type queries struct {
-	ctx  context.Context
-	mu   sync.Mutex
-	open []net.Conn
+	dial  dialFunc
+	ended context.Context // of the lookup; the resolver's own outlives it
+
+	mu    sync.Mutex // the resolver asks for IPv4 and IPv6 at the same time
+	conns []net.Conn
 }
 
-func (q *queries) dial(_ context.Context, network, address string) (net.Conn, error) {
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(q.ctx, network, address)
+// open connects to a name server, while the lookup lasts.
+func (q *queries) open(_ context.Context, network, address string) (net.Conn, error) {
+	conn, err := q.dial(q.ended, network, address)
 	if err != nil {
 		return nil, err
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if err := q.ctx.Err(); err != nil {
+	if err := q.ended.Err(); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	q.open = append(q.open, conn)
+	q.conns = append(q.conns, conn)
 	return conn, nil
 }
 
-// close closes what the resolver left open; its context has ended before, so
-// that no other socket follows.
+// close closes what the resolver left open. The lookup has ended before, so
+// that no other connection follows.
 func (q *queries) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, conn := range q.open {
-		_ = conn.Close() // most were closed by the resolver
+	for _, conn := range q.conns {
+		_ = conn.Close() // the resolver has closed most of them
 	}
 }

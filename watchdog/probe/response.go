@@ -2,6 +2,7 @@ package probe
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +28,7 @@ type answer struct {
 	left int    // bytes that the current part may still have
 	part string // what is being read: "headers" or "body"
 
+	old     bool // HTTP/1.0, which has no Transfer-Encoding
 	status  int
 	length  int64 // of the body; -1 where the connection's end delimits it
 	chunked bool
@@ -58,16 +60,19 @@ func readHead(in *bufio.Reader, method string) (*answer, error) {
 func (a *answer) readStatus() error {
 	if _, err := a.in.Peek(1); err == io.EOF && a.status == 0 {
 		return fmt.Errorf("closed without an answer")
+	} else if err != nil {
+		return a.early(err)
 	}
 	line, err := a.readLine()
 	if err != nil {
 		return err
 	}
-	version, rest, _ := strings.Cut(line, " ")
+	version, rest, _ := strings.Cut(string(line), " ")
 	code, _, _ := strings.Cut(rest, " ")
 	if version != "HTTP/1.1" && version != "HTTP/1.0" || len(code) != 3 {
 		return fmt.Errorf("not an http answer")
 	}
+	a.old = version == "HTTP/1.0"
 	a.status, err = strconv.Atoi(code)
 	if err != nil || a.status < 100 || a.status > 599 {
 		return fmt.Errorf("not an http answer")
@@ -80,44 +85,51 @@ func (a *answer) readHeaders() error {
 	a.length, a.chunked = -1, false
 	for {
 		line, err := a.readLine()
-		if err != nil || line == "" {
+		if err != nil || len(line) == 0 {
 			return err
 		}
 		if line[0] == ' ' || line[0] == '\t' { // a folded line continues the one before
 			continue
 		}
-		name, value, ok := strings.Cut(line, ":")
+		name, value, ok := bytes.Cut(line, []byte(":"))
 		if !ok {
 			return fmt.Errorf("a header line without a colon")
 		}
-		value = strings.Trim(value, " \t")
-		switch {
-		case strings.EqualFold(name, "Transfer-Encoding"):
-			coding := value[strings.LastIndexByte(value, ',')+1:]
-			a.chunked = strings.EqualFold(strings.Trim(coding, " \t"), "chunked")
-		case strings.EqualFold(name, "Content-Length"):
-			n, err := strconv.ParseUint(value, 10, 63)
-			if err != nil || a.length >= 0 && a.length != int64(n) {
-				return fmt.Errorf("a bad content-length")
-			}
-			a.length = int64(n)
+		if err := a.keepHeader(string(name), string(bytes.Trim(value, " \t"))); err != nil {
+			return err
 		}
 	}
 }
 
-// readLine reads one line without its end.
-func (a *answer) readLine() (string, error) {
+// keepHeader takes the headers that frame the body.
+func (a *answer) keepHeader(name, value string) error {
+	switch {
+	case strings.EqualFold(name, "Transfer-Encoding") && !a.old:
+		coding := value[strings.LastIndexByte(value, ',')+1:]
+		a.chunked = strings.EqualFold(strings.Trim(coding, " \t"), "chunked")
+	case strings.EqualFold(name, "Content-Length"):
+		n, err := strconv.ParseUint(value, 10, 63)
+		if err != nil || a.length >= 0 && a.length != int64(n) {
+			return fmt.Errorf("a bad content-length")
+		}
+		a.length = int64(n)
+	}
+	return nil
+}
+
+// readLine reads one line without its end. It is good until the next read.
+func (a *answer) readLine() ([]byte, error) {
 	line, err := a.in.ReadSlice('\n')
 	a.left -= len(line)
 	switch {
 	case a.left < 0:
-		return "", a.tooLong()
+		return nil, a.tooLong()
 	case errors.Is(err, bufio.ErrBufferFull):
-		return "", fmt.Errorf("a line of the %s is over %d KiB", a.part, maxLine>>10)
+		return nil, fmt.Errorf("a line of the %s is over %d KiB", a.part, maxLine>>10)
 	case err != nil:
-		return "", a.early(err)
+		return nil, a.early(err)
 	}
-	return strings.TrimSuffix(string(line[:len(line)-1]), "\r"), nil
+	return bytes.TrimSuffix(line[:len(line)-1], []byte("\r")), nil
 }
 
 // early names the part in which the connection ended.
@@ -175,8 +187,8 @@ func (a *answer) readChunks(kept *prefix) error {
 		if err != nil {
 			return err
 		}
-		digits, _, _ := strings.Cut(line, ";")
-		size, err := strconv.ParseUint(strings.TrimRight(digits, " \t"), 16, 64)
+		digits, _, _ := bytes.Cut(line, []byte(";"))
+		size, err := strconv.ParseUint(string(bytes.TrimRight(digits, " \t")), 16, 64)
 		if err != nil {
 			return fmt.Errorf("a bad chunk")
 		}
@@ -190,7 +202,7 @@ func (a *answer) readChunks(kept *prefix) error {
 		if err != nil {
 			return err
 		}
-		if line != "" {
+		if len(line) > 0 {
 			return fmt.Errorf("a bad chunk")
 		}
 	}
@@ -199,7 +211,7 @@ func (a *answer) readChunks(kept *prefix) error {
 // readTrailer reads the lines after the last chunk.
 func (a *answer) readTrailer() error {
 	for {
-		if line, err := a.readLine(); err != nil || line == "" {
+		if line, err := a.readLine(); err != nil || len(line) == 0 {
 			return err
 		}
 	}
