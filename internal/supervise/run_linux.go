@@ -137,6 +137,7 @@ func (s *service) listen() (<-chan syntax.Signal, <-chan struct{}) {
 	// Roomy enough for a burst; the runtime drops what does not fit.
 	raw := make(chan os.Signal, 64)
 	signal.Notify(raw, append(handled, unix.SIGCHLD)...)
+	s.sparePipe()
 	signals, children := make(chan syntax.Signal), make(chan struct{}, 1)
 	go func() {
 		for r := range raw {
@@ -153,6 +154,20 @@ func (s *service) listen() (<-chan syntax.Signal, <-chan struct{}) {
 		}
 	}()
 	return signals, children
+}
+
+// sparePipe keeps a broken stderr from killing svcrun: without, the Go runtime
+// dies of SIGPIPE when a write to it fails, and a journal that is restarted
+// would take every service with it. What the child gets is what svcrun itself
+// was given, as far as that can be known after the runtime's own start: systemd
+// ignores SIGPIPE (IgnoreSIGPIPE= in systemd.exec(5)), others do not. A signal
+// that is ignored stays so in the child; one that is caught is reset.
+func (s *service) sparePipe() {
+	if slices.ContainsFunc(s.o.Environ, func(e string) bool { return strings.HasPrefix(e, "INVOCATION_ID=") }) {
+		signal.Ignore(unix.SIGPIPE)
+		return
+	}
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 }
 
 // readable tells that the child has said something.
