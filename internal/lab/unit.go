@@ -33,17 +33,21 @@ func (m *Machine) UnitName(test string) string {
 // InstallUnit writes a unit file, or a drop-in if the name is
 // "UNIT.d/NAME.conf", and makes the manager read it. It does not start it.
 //
-// The manager finds a new file by itself and is reloaded only for a changed
+// The manager finds a new unit by itself and is reloaded only for a changed
 // one: up to version 254 a reload empties the start limits of all units
 // (systemd: NEWS of 255), and so would disturb the other tests.
 func (m *Machine) InstallUnit(ctx context.Context, name, text string) error {
-	if err := m.WriteFile(path.Join(unitDir, name), []byte(text), 0o644); err != nil {
+	file := path.Join(unitDir, name)
+	_, err := m.ReadFile(file)
+	known := err == nil || strings.Contains(name, ".d/")
+	if err := m.WriteFile(file, []byte(text), 0o644); err != nil {
 		return err
 	}
-	unit, _, _ := strings.Cut(name, ".d/")
-	state, err := m.Show(ctx, unit, "LoadState", "NeedDaemonReload")
-	if err != nil || state["NeedDaemonReload"] == "no" && state["LoadState"] != "not-found" {
-		return err
+	if !known {
+		state, err := m.Show(ctx, name, "LoadState", "NeedDaemonReload")
+		if err != nil || state["NeedDaemonReload"] == "no" && state["LoadState"] != "not-found" {
+			return err
+		}
 	}
 	return m.Reload(ctx)
 }
