@@ -1,0 +1,44 @@
+package labtest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// binVar names the directory where make has built the programs.
+const binVar = "SVCKIT_BIN"
+
+// module is where the programs' packages are, from any directory of it.
+const module = "github.com/svckit/svckit"
+
+// built builds the programs once in a test binary's life.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "svckit-bin-")
+	if err != nil {
+		return "", err
+	}
+	build := exec.Command("go", "build", "-trimpath", "-o", dir+"/", module+"/cmd/svcrun", module+"/cmd/svcgen", module+"/cmd/svcstat")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	build.Stderr = os.Stderr
+	return dir, build.Run()
+})
+
+// Programs is a directory with svcrun, svcgen and svcstat, static as they are
+// shipped: the one that SVCKIT_BIN names, or one built for this test binary. It
+// is never removed by a test, as others of the same binary use it.
+func Programs(tb testing.TB) string {
+	tb.Helper()
+	if dir := os.Getenv(binVar); dir != "" {
+		if _, err := os.Stat(filepath.Join(dir, "svcrun")); err == nil {
+			return dir
+		}
+	}
+	dir, err := built()
+	if err != nil {
+		tb.Fatalf("cannot build the programs: %v", err)
+	}
+	return dir
+}
