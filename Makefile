@@ -22,6 +22,14 @@ unit_packages = $$($(tested) | awk '!/\/internal\/lab/ { print $$1 }')
 go_test      := CGO_ENABLED=1 $(GO) test -race
 export SVCKIT_BIN := $(CURDIR)/bin
 
+# What it takes to run them: $(call run_tests,TIMEOUT OF THE UNIT TESTS,TIMEOUT OF THE LAB,FLAGS).
+define run_tests
+@echo '== unit tests, with the race detector'
+@packages="$(unit_packages)"; $(go_test) -timeout $(1) $(3) $$packages
+@echo '== tests in the lab'
+@packages="$(lab_packages)"; $(go_test) -count=1 -v -p 1 -timeout $(2) $$packages
+endef
+
 ##@ Build and show
 
 .PHONY: build
@@ -30,33 +38,36 @@ build: ## the three static programs, into ./bin; VERSION=… stamps another vers
 
 .PHONY: demo
 demo: deps build ## the story from policy to history on a real systemd, as a time line
-	$(GO) run ./internal/demo
+	@$(GO) run ./internal/demo
 
 ##@ Test
 
 .PHONY: test
 test: deps build ## everything: unit tests with the race detector, then a real systemd in the lab
-	packages="$(unit_packages)"; $(go_test) -timeout 5m $$packages
-	packages="$(lab_packages)"; [ -z "$$packages" ] || $(go_test) -count=1 -v -p 1 -timeout 15m $$packages
+	$(call run_tests,5m,15m)
 
 .PHONY: test-full
 test-full: export SVCKIT_FULL := 1
 test-full: deps build ## the same with the exhaustive sets, then two minutes of each fuzz target
-	packages="$(unit_packages)"; $(go_test) -count=1 -timeout 60m $$packages
-	packages="$(lab_packages)"; [ -z "$$packages" ] || $(go_test) -count=1 -v -p 1 -timeout 60m $$packages
-	scripts/fuzz.sh 2m
+	$(call run_tests,60m,60m,-count=1)
+	@GO=$(GO) scripts/fuzz.sh 2m
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME (30s)
-	GO=$(GO) scripts/fuzz.sh $(FUZZTIME)
+	@GO=$(GO) scripts/fuzz.sh $(FUZZTIME)
 
 .PHONY: verify
 verify: ## formatting, vet, linters, the architecture, docs against code, a tidy go.mod
-	unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "run gofmt -w on:" $$unformatted; exit 1; }
-	$(GO) vet ./...
-	$(GO) mod tidy -diff
-	$(GO) test ./internal/arch
-	$(lint) run ./...
+	@echo '== gofmt'
+	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "run gofmt -w on:" $$unformatted; exit 1; }
+	@echo '== go vet'
+	@$(GO) vet ./...
+	@echo '== go mod tidy -diff'
+	@$(GO) mod tidy -diff
+	@echo '== the architecture, and docs against code'
+	@$(GO) test ./internal/arch
+	@echo '== golangci-lint'
+	@$(lint) run ./...
 
 ##@ This machine
 

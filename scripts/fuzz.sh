@@ -6,10 +6,10 @@ set -eu
 duration=${1:?usage: fuzz.sh DURATION, for example 30s}
 go=${GO:-go}
 
-"$go" list -f '{{.ImportPath}} {{.Dir}}' ./... | while read -r package dir; do
-	targets=$(cat "$dir"/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p')
-	for target in $targets; do
+packages=$("$go" list -f '{{.ImportPath}} {{.Dir}}' ./...)
+echo "$packages" | while read -r package dir; do
+	for target in $(cat "$dir"/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p'); do
 		echo "== $package $target"
-		"$go" test -run='^$' -fuzz="^$target\$" -fuzztime="$duration" "$package"
+		"$go" test -run='^$' -fuzz="^$target\$" -fuzztime="$duration" "$package" </dev/null
 	done
 done
