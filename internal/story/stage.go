@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/svckit/svckit/internal/lab"
@@ -70,6 +71,7 @@ type Service struct {
 	Unit string // redis.service
 	Text string // the unit as svcgen wrote it
 	*Stage
+	seen atomic.Value // the cursor of the journal's last line that was told
 }
 
 // Deploy makes a unit from the policy NAME.yaml and loads it, as an
@@ -131,6 +133,7 @@ func (svc *Service) follow(ctx context.Context) error {
 			}
 			select {
 			case svc.lines <- entry.line():
+				svc.seen.Store(entry.Cursor)
 			case <-ctx.Done():
 			}
 		}
@@ -138,8 +141,25 @@ func (svc *Service) follow(ctx context.Context) error {
 	return nil
 }
 
+// Settle waits until all that the journal says of the service has been told,
+// for at most two seconds: a chapter ends with its last line.
+func (svc *Service) Settle(ctx context.Context) {
+	out, err := svc.Machine.Output(ctx, "journalctl", "--lines=1", "--output=json", "--unit="+svc.Unit)
+	var last journalEntry
+	if err != nil || json.Unmarshal([]byte(out), &last) != nil {
+		return
+	}
+	for range 200 {
+		if svc.seen.Load() == last.Cursor {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
 // journalEntry is what a time line shows of an entry.
 type journalEntry struct {
+	Cursor     string `json:"__CURSOR"`
 	Realtime   string `json:"__REALTIME_TIMESTAMP"`
 	Identifier string `json:"SYSLOG_IDENTIFIER"`
 	Message    any    `json:"MESSAGE"`
