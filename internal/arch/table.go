@@ -28,7 +28,7 @@ var Table = map[string]Rule{
 	// The programs: flags in, one call, text out.
 	"cmd/svcrun": {
 		Imports: []string{
-			"drain", "internal/proc", "internal/supervise", "internal/supervise/machine", "internal/syntax",
+			"drain", "history", "internal/proc", "internal/supervise", "internal/supervise/machine", "internal/syntax",
 			"notify", "notify/socket", "watchdog", "watchdog/probe",
 		},
 		Modules: []string{sys},
@@ -50,7 +50,8 @@ var Table = map[string]Rule{
 		},
 		Modules: []string{sys},
 	},
-	"internal/proc":   {Imports: []string{"internal/syntax"}, Modules: []string{sys}},
+	// It reports how processes ended in the terms of the machine that decides on it.
+	"internal/proc":   {Imports: []string{"internal/supervise/machine", "internal/syntax"}, Modules: []string{sys}},
 	"notify/socket":   {Imports: []string{"notify"}, Modules: []string{sys}},
 	"watchdog/probe":  {Imports: []string{"internal/syntax", "watchdog"}, Modules: []string{sys}},
 	"history/bus":     {Imports: []string{"history"}, Modules: []string{goDBus, goSystemd}},
@@ -58,8 +59,9 @@ var Table = map[string]Rule{
 
 	// What decides.
 	"internal/supervise/machine": {
-		Pure:    true,
-		Imports: []string{"drain", "internal/syntax", "notify", "watchdog"},
+		Pure: true,
+		// history for the causes and the end line, which svcstat reads back.
+		Imports: []string{"drain", "history", "internal/syntax", "notify", "watchdog"},
 	},
 	"unitgen": {
 		Pure:    true,
@@ -79,8 +81,8 @@ var Table = map[string]Rule{
 	"internal/lab":         {Modules: []string{sys}},
 	"internal/lab/labtest": {Imports: []string{"internal/lab"}},
 	"internal/preflight":   {Imports: []string{"internal/lab"}},
-	"internal/demo":        {Imports: []string{"internal/lab", "notify", "notify/socket"}},
-	"cmd/svcrun/e2e":       {},
+	"internal/story":       {Imports: []string{"internal/lab"}},
+	"internal/demo":        {Imports: []string{"internal/lab", "internal/story", "notify", "notify/socket"}, Modules: []string{sys}},
 	"cmd/svcgen/e2e":       {},
 	"cmd/svcstat/e2e":      {},
 }

@@ -93,7 +93,7 @@ func (r *rig) started() *rig { return r.do(Tick{}, Spawned{PID: 100}) }
 
 // ready is a rig that serves.
 func (r *rig) ready() *rig {
-	return r.started().wait(10 * time.Millisecond).do(Probed{ID: 0}, Probed{ID: 1})
+	return r.started().wait(10*time.Millisecond).do(Probed{ID: 0}, Probed{ID: 1})
 }
 
 // outcome is how svcrun ended, if it has.

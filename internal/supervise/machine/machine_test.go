@@ -232,7 +232,7 @@ func TestRepeatedRequestWithinASecondIsTheSameStop(t *testing.T) {
 func TestUnhealthyServiceIsDrainedWithoutDelayAndEndsWith69(t *testing.T) {
 	r := newRig(typical()).ready()
 	for range 3 {
-		r.wait(10*time.Second).do(Probed{ID: 1, Failure: "timeout after 2s"})
+		r.wait(10 * time.Second).do(Probed{ID: 1, Failure: "timeout after 2s"})
 	}
 	expect(t, r, Draining, "STOPPING=1 WATCHDOG_USEC=0", "Hook",
 		"log unhealthy: tcp:127.0.0.1:2 failed 3 times, last: timeout after 2s; on-unhealthy=drain",
@@ -249,7 +249,7 @@ func TestUnhealthyServiceIsDrainedWithoutDelayAndEndsWith69(t *testing.T) {
 func TestFailuresMustComeInARow(t *testing.T) {
 	r := newRig(typical()).ready()
 	for range 5 {
-		r.wait(10*time.Second).do(Probed{ID: 1, Failure: "x"}).wait(10*time.Second).do(Probed{ID: 1, Failure: "x"})
+		r.wait(10 * time.Second).do(Probed{ID: 1, Failure: "x"}).wait(10 * time.Second).do(Probed{ID: 1, Failure: "x"})
 		r.wait(10 * time.Second).do(Probed{ID: 1})
 	}
 	expect(t, r, Ready)
@@ -262,7 +262,7 @@ func TestFailuresBeforeReadinessCountForNothing(t *testing.T) {
 	}
 	r.do(Probed{ID: 0})
 	expect(t, r, Ready)
-	r.wait(10*time.Second).do(Probed{ID: 1, Failure: "x"}).wait(10*time.Second).do(Probed{ID: 1, Failure: "x"})
+	r.wait(10 * time.Second).do(Probed{ID: 1, Failure: "x"}).wait(10 * time.Second).do(Probed{ID: 1, Failure: "x"})
 	expect(t, r, Ready)
 }
 
@@ -271,7 +271,7 @@ func TestReportOnlyTells(t *testing.T) {
 	cfg.Live[0].OnUnhealthy = watchdog.Report
 	r := newRig(cfg).ready()
 	for range 10 {
-		r.wait(10*time.Second).do(Probed{ID: 1, Failure: "status 500"})
+		r.wait(10 * time.Second).do(Probed{ID: 1, Failure: "status 500"})
 	}
 	expect(t, r, Ready, "STATUS=ready 1/1, live 0/1, failing: tcp:127.0.0.1:2 (status 500)")
 	expect(t, r.wait(10*time.Second).do(Probed{ID: 1}), Ready, "STATUS=ready 1/1, live 1/1")
@@ -282,12 +282,12 @@ func TestAbortTriggersTheManagersWatchdogAndPassesItsSignalOn(t *testing.T) {
 	cfg.OnUnhealthy = watchdog.Abort
 	r := newRig(cfg).ready()
 	for range 3 {
-		r.wait(10*time.Second).do(Probed{ID: 1, Failure: "x"})
+		r.wait(10 * time.Second).do(Probed{ID: 1, Failure: "x"})
 	}
 	expect(t, r, Ready, "WATCHDOG=trigger")
 	before := len(r.sends())
 	for range 30 {
-		r.wait(10*time.Second).do(Probed{ID: 1, Failure: "x"})
+		r.wait(10 * time.Second).do(Probed{ID: 1, Failure: "x"})
 	}
 	if got := r.sends()[before:]; len(got) > 0 {
 		t.Errorf("sent %v after the trigger; a heartbeat would save an old manager's victim", got)
@@ -310,7 +310,7 @@ func TestWithoutAManagerAbortIsDoneHere(t *testing.T) {
 	cfg.OnUnhealthy, cfg.Managed = watchdog.Abort, false
 	r := newRig(cfg).ready()
 	for range 3 {
-		r.wait(10*time.Second).do(Probed{ID: 1, Failure: "x"})
+		r.wait(10 * time.Second).do(Probed{ID: 1, Failure: "x"})
 	}
 	expect(t, r, Aborting, "ABRT group")
 	if len(r.sends()) > 0 {
