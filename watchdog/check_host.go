@@ -2,6 +2,7 @@ package watchdog
 
 import (
 	"fmt"
+	"net/netip"
 	"strconv"
 	"strings"
 )
@@ -48,8 +49,8 @@ func validPort(s string) error {
 // brackets. What ends in a number must be an address, as no name does.
 func validHost(s string) error {
 	if strings.Contains(s, ":") {
-		address, zone, hasZone := strings.Cut(s, "%")
-		if !validIPv6(address) || hasZone && (zone == "" || strings.ContainsFunc(zone, notHostRune)) {
+		address, err := netip.ParseAddr(s)
+		if err != nil || strings.ContainsFunc(address.Zone(), notHostRune) {
 			return fmt.Errorf("the host is no IPv6 address")
 		}
 		return nil
@@ -63,54 +64,16 @@ func validHost(s string) error {
 			return fmt.Errorf("the host is no name and no address")
 		}
 	}
-	if strings.Trim(labels[len(labels)-1], "0123456789") == "" && !validIPv4(s) {
-		return fmt.Errorf("the host is no IPv4 address")
+	if strings.Trim(labels[len(labels)-1], "0123456789") == "" {
+		if _, err := netip.ParseAddr(s); err != nil {
+			return fmt.Errorf("the host is no IPv4 address")
+		}
 	}
 	return nil
 }
 
 func notHostRune(r rune) bool {
 	return !isLetter(r) && !isDigit(r) && !strings.ContainsRune("-._", r)
-}
-
-// validIPv4 checks four numbers of 0 to 255 without leading zeros, which
-// some would read as octal.
-func validIPv4(s string) bool {
-	parts := strings.Split(s, ".")
-	for _, part := range parts {
-		n, err := strconv.ParseUint(part, 10, 8)
-		if err != nil || strconv.FormatUint(n, 10) != part {
-			return false
-		}
-	}
-	return len(parts) == 4
-}
-
-// validIPv6 checks an address of RFC 4291, section 2.2: eight groups, or
-// fewer with one "::", the last two perhaps written as an IPv4 address.
-func validIPv6(s string) bool {
-	head, tail, short := strings.Cut(s, "::")
-	groups := 0
-	for i, half := range []string{head, tail} {
-		if half == "" {
-			continue
-		}
-		parts := strings.Split(half, ":")
-		last := i == 1 || !short
-		for j, part := range parts {
-			switch {
-			case last && j == len(parts)-1 && strings.Contains(part, "."):
-				if !validIPv4(part) {
-					return false
-				}
-				groups++
-			case len(part) < 1 || len(part) > 4 || strings.Trim(part, "0123456789abcdefABCDEF") != "":
-				return false
-			}
-			groups++
-		}
-	}
-	return short && groups < 8 || !short && groups == 8
 }
 
 // validHostHeader checks HOST[:PORT] as a Host header has it.

@@ -8,7 +8,7 @@ import (
 )
 
 // httpUnix is the scheme of HTTP over a Unix socket; such checks are of Kind HTTP.
-const httpUnix Kind = "http+unix"
+const httpUnix = "http+unix"
 
 // laterKinds are kinds that this version does not have, with what to use
 // instead.
@@ -35,7 +35,7 @@ func unknownKind(kind Kind, target string) error {
 	if meant, ok := foreignKinds[kind]; ok {
 		return fmt.Errorf("unknown kind of check %q; here it is called %s", kind, meant)
 	}
-	if near, ok := syntax.Nearest(strings.ToLower(string(kind)), []string{"http", string(httpUnix), "tcp", "unix", "exec", "notify"}); ok {
+	if near, ok := syntax.Nearest(strings.ToLower(string(kind)), []string{"http", httpUnix, "tcp", "unix", "exec", "notify"}); ok {
 		return fmt.Errorf("unknown kind of check %q; did you mean %s", kind, near)
 	}
 	switch {

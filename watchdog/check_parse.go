@@ -133,8 +133,8 @@ func parseTarget(kind Kind, target string) (Kind, string, error) {
 	}
 	switch kind {
 	case HTTP, httpUnix:
-		if kind == httpUnix && !strings.HasPrefix(target, string(httpUnix)+":") {
-			target = string(httpUnix) + ":" + target
+		if kind == httpUnix && !strings.HasPrefix(target, httpUnix+":") {
+			target = httpUnix + ":" + target
 		}
 		url, err := parseURL(target)
 		return HTTP, url.text, err

@@ -33,8 +33,9 @@ func (c Check) head() string {
 		return c.Target // it has its scheme
 	case Notify:
 		return string(c.Kind)
+	default:
+		return string(c.Kind) + ":" + c.Target
 	}
-	return string(c.Kind) + ":" + c.Target
 }
 
 // escapePart is the reverse of cutPart; after the last part comes no comma,
@@ -56,12 +57,14 @@ const maxLabel = 120
 // bytes without secrets: of a URL neither user nor query, of a command its
 // program's base name and the number of its arguments.
 func (c Check) Label() string {
-	label := c.head()
+	var label string
 	switch c.Kind {
 	case HTTP:
 		label = c.urlLabel()
 	case Exec:
 		label = c.execLabel()
+	default:
+		label = c.head()
 	}
 	return shorten(strings.Map(func(r rune) rune {
 		if !unicode.IsGraphic(r) || unicode.IsSpace(r) || r == utf8.RuneError {
@@ -78,7 +81,7 @@ func (c Check) urlLabel() string {
 	}
 	where, _, _ := strings.Cut(url.Target, "?")
 	if url.Network == "unix" {
-		return string(httpUnix) + ":" + url.Address + ":" + where
+		return httpUnix + ":" + url.Address + ":" + where
 	}
 	return "http://" + url.Host + where
 }

@@ -25,7 +25,7 @@ func parseURL(s string) (URL, error) {
 	if rest, ok := strings.CutPrefix(s, "http://unix:"); ok {
 		return parseUnixURL(rest)
 	}
-	if rest, ok := strings.CutPrefix(s, string(httpUnix)+":"); ok {
+	if rest, ok := strings.CutPrefix(s, httpUnix+":"); ok {
 		return parseUnixURL(rest)
 	}
 	if strings.HasPrefix(s, "https:") {
@@ -69,7 +69,7 @@ func parseUnixURL(s string) (URL, error) {
 	}
 	return URL{
 		Network: "unix", Address: socket, Host: "localhost", Target: target,
-		text: string(httpUnix) + ":" + socket + ":" + target,
+		text: httpUnix + ":" + socket + ":" + target,
 	}, nil
 }
 

@@ -112,9 +112,13 @@ func TestAddressThatDropsPacketsLeavesTheNextItsTurn(t *testing.T) {
 // settle waits until count is at most what it was, and fails if it stays above.
 func settle(t *testing.T, what string, before int, count func() int) {
 	t.Helper()
-	for end := time.Now().Add(soon); count() > before; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
+	again := time.NewTicker(time.Millisecond)
+	defer again.Stop()
+	for end := time.After(soon); count() > before; <-again.C {
+		select {
+		case <-end:
 			t.Fatalf("%d %s before, %d after", before, what, count())
+		default:
 		}
 	}
 }

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -77,7 +78,7 @@ func (p prober) Probe(ctx context.Context) error {
 		<-ctx.Done() // the network's timer may have been quicker than ctx's
 	}
 	switch {
-	case ctx.Err() == context.DeadlineExceeded:
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return &failure{"timeout after " + syntax.FormatDuration(p.timeout), ctx.Err()}
 	case ctx.Err() != nil:
 		return &failure{"cancelled", ctx.Err()}

@@ -134,7 +134,7 @@ func (a *answer) readLine() ([]byte, error) {
 
 // early names the part in which the connection ended.
 func (a *answer) early(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("closed within the %s", a.part)
 	}
 	return err
