@@ -99,7 +99,7 @@ func TestAddressThatDropsPacketsLeavesTheNextItsTurn(t *testing.T) {
 	bound := deaf(t, syscall.AF_INET, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 2}})
 	port := strconv.Itoa(bound.(*syscall.SockaddrInet4).Port)
 	listen(t, "tcp", "127.0.0.1:"+port, func(net.Conn) {})
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
 	defer cancel()
 	addresses := []netip.Addr{netip.MustParseAddr("127.0.0.2"), netip.MustParseAddr("127.0.0.3"), netip.MustParseAddr("::ffff:127.0.0.1")}
 	conn, err := dialAny(ctx, &net.Dialer{}, addresses, port)
