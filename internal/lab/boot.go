@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -22,6 +23,11 @@ const bootBound = 60 * time.Second
 // groupPrefix begins the name of every machine's control group; the owner's
 // pid follows, by which groups are recognised that nobody owns any more.
 const groupPrefix = "svckit-lab-"
+
+// machineNamespaces are what a machine has of its own, beside its control
+// group's: that is entered once the group has been joined.
+const machineNamespaces = syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC |
+	syscall.CLONE_NEWUTS | syscall.CLONE_NEWNET
 
 // newName is a machine's name on the host: prefix, this process, a random part.
 func (l *Lab) newName() string {
@@ -131,11 +137,6 @@ func (m *Machine) awaitReady(ctx context.Context, ready <-chan struct{}) error {
 // bootTroubles collects what tells why a boot hangs or failed.
 func (m *Machine) bootTroubles() string {
 	text := lastLines(m.console.String(), 20)
-	select {
-	case <-m.ended:
-		return text
-	default:
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	for _, argv := range [][]string{{"systemctl", "list-jobs"}, {"journalctl", "--no-pager", "-q", "-n", "20"}} {

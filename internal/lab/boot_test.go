@@ -1,6 +1,7 @@
 package lab_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -134,6 +135,12 @@ func TestMachineThatEndsByItselfIsNoticed(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("it has not ended")
 	}
+	if _, err := m.Exec(t.Context(), "true"); !errors.Is(err, lab.ErrEnded) {
+		t.Errorf("a command afterwards: %v", err)
+	}
+	if _, err := m.ReadFile("/etc/machine-id"); !errors.Is(err, lab.ErrEnded) {
+		t.Errorf("a file afterwards: %v", err)
+	}
 }
 
 func assertNothingLeft(t *testing.T, machine, namespace string) {
@@ -163,7 +170,8 @@ func pidNamespace(t *testing.T, pid string) string {
 	return id
 }
 
-// processesIn finds the processes of a pid namespace.
+// processesIn finds the living processes of a pid namespace. A dead one may wait
+// seconds for the host's process 1 to reap it.
 func processesIn(t *testing.T, namespace string) []string {
 	t.Helper()
 	var found []string
@@ -173,8 +181,11 @@ func processesIn(t *testing.T, namespace string) []string {
 	}
 	for _, dir := range dirs {
 		// A process may end while the others are looked at.
-		if id, err := os.Readlink(dir); err == nil && id == namespace {
-			found = append(found, strings.Split(dir, "/")[2])
+		pid := strings.Split(dir, "/")[2]
+		id, _ := os.Readlink(dir)
+		status, _ := os.ReadFile(filepath.Join("/proc", pid, "status"))
+		if id == namespace && len(status) > 0 && !strings.Contains(string(status), "\nState:\tZ") {
+			found = append(found, pid)
 		}
 	}
 	return found

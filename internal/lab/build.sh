@@ -14,9 +14,10 @@ else
 	root=$LAB_TARGET
 fi
 
-# Merged /usr from the start; only the oldest suite knows it otherwise.
-hooks=/usr/share/mmdebstrap/hooks/merged-usr
-[ -d "$hooks" ] && set -- --hook-dir="$hooks" "$@"
+# Bookworm merges /usr only when told to, with all of perl for it or with this
+# hook. Newer suites come merged.
+set --
+[ "$LAB_SUITE" != bookworm ] || set -- --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr
 
 mmdebstrap --mode=root --variant=minbase --format=directory --include="$LAB_PACKAGES" \
 	--aptopt='Acquire::Check-Valid-Until "false"' \

@@ -44,7 +44,7 @@ func (m *Machine) close() error {
 }
 
 // sweep removes what ended machines left: of the named one, if any, and of all
-// whose owner is gone.
+// whose owner is gone. Only for the named one it is an error if something stays.
 func (l *Lab) sweep(ctx context.Context, ended string) error {
 	l.sweepSockets()
 	for {

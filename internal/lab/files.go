@@ -14,6 +14,9 @@ import (
 // files opens the machine's root. It is an [os.Root], for an absolute link in
 // the machine would otherwise be followed into the host.
 func (m *Machine) files() (*os.Root, error) {
+	if err := m.alive(); err != nil {
+		return nil, err
+	}
 	return os.OpenRoot(filepath.Join("/proc", strconv.Itoa(m.Pid()), "root"))
 }
 

@@ -77,6 +77,19 @@ type Result struct {
 // would see a path out of the machine in /proc/self/cgroup.
 const enterGroup = `echo 0 >/sys/fs/cgroup/lab/cgroup.procs && exec "$@"`
 
+// ErrEnded says that there is no machine any more. Its pid may be another
+// process's by then, so nothing may be asked of that.
+var ErrEnded = errors.New("the machine has ended")
+
+func (m *Machine) alive() error {
+	select {
+	case <-m.ended:
+		return ErrEnded
+	default:
+		return nil
+	}
+}
+
 // Command prepares a command that runs as root in the machine, outside of all
 // units, with an environment of its own. When the context ends, it and the
 // processes of its group are killed.
@@ -90,6 +103,9 @@ func (m *Machine) Command(ctx context.Context, argv ...string) *exec.Cmd {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = waitDelay
+	if err := m.alive(); err != nil {
+		cmd.Err = err
+	}
 	return cmd
 }
 
@@ -107,6 +123,8 @@ func (m *Machine) Exec(ctx context.Context, argv ...string) (Result, error) {
 		return result, nil
 	case ctx.Err() != nil:
 		return result, fmt.Errorf("%s: %w", argv[0], context.Cause(ctx))
+	case m.alive() != nil:
+		return result, fmt.Errorf("%s: %w", argv[0], ErrEnded)
 	case !errors.As(err, &exit):
 		return result, fmt.Errorf("%s: %w", argv[0], err)
 	}

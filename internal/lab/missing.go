@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -169,8 +168,3 @@ func appendNew(needs []Need, need Need) []Need {
 	}
 	return append(needs, need)
 }
-
-// machineNamespaces are what a machine has of its own, beside its control
-// group's: that is entered once the group has been joined.
-const machineNamespaces = syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC |
-	syscall.CLONE_NEWUTS | syscall.CLONE_NEWNET

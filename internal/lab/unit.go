@@ -2,7 +2,9 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"strconv"
 	"strings"
@@ -39,7 +41,7 @@ func (m *Machine) UnitName(test string) string {
 func (m *Machine) InstallUnit(ctx context.Context, name, text string) error {
 	file := path.Join(unitDir, name)
 	_, err := m.ReadFile(file)
-	known := err == nil || strings.Contains(name, ".d/")
+	known := err == nil || isDropIn(name)
 	if err := m.WriteFile(file, []byte(text), 0o644); err != nil {
 		return err
 	}
@@ -58,21 +60,27 @@ func (m *Machine) Reload(ctx context.Context) error {
 	return err
 }
 
+func isDropIn(name string) bool { return strings.Contains(name, ".d/") }
+
 // RemoveUnit ends a unit at once, makes the manager forget its failures and
-// removes its file. It is for the end of a test; a unit that is gone already
-// is no error.
+// removes its file; of a drop-in it removes the file. It is for the end of a
+// test; a unit that is gone already is no error.
 func (m *Machine) RemoveUnit(ctx context.Context, name string) error {
-	for _, argv := range [][]string{
+	end := [][]string{
 		{"systemctl", "stop", "--no-block", name},
 		{"systemctl", "kill", "--signal=KILL", name},
 		{"systemctl", "stop", name},
 		{"systemctl", "reset-failed", name},
-	} {
+	}
+	if isDropIn(name) {
+		end = nil
+	}
+	for _, argv := range end {
 		if _, err := m.Exec(ctx, argv...); err != nil {
 			return err
 		}
 	}
-	if err := m.Remove(path.Join(unitDir, name)); err != nil && !isNotExist(err) {
+	if err := m.Remove(path.Join(unitDir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

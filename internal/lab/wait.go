@@ -2,9 +2,7 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -57,7 +55,7 @@ func (m *Machine) WaitUntil(ctx context.Context, unit string, holds func(Propert
 		case <-ctx.Done():
 			return m.gaveUp(ctx, unit, last)
 		case <-m.ended:
-			return errors.New("the machine has ended")
+			return ErrEnded
 		case <-time.After(pause):
 		}
 	}
@@ -77,5 +75,3 @@ func (m *Machine) gaveUp(over context.Context, unit string, last Properties) err
 	}
 	return fmt.Errorf("%s: %w; last seen %s\n%s", unit, context.Cause(over), strings.Join(values, " "), strings.Join(lines, "\n"))
 }
-
-func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }

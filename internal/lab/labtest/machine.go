@@ -2,6 +2,7 @@ package labtest
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"syscall"
 	"testing"
@@ -85,14 +86,9 @@ func (m *Machine) InstallUnit(name, text string) {
 }
 
 func (m *Machine) removeUnit(name string) {
-	select {
-	case <-m.Ended():
-		return
-	default:
-	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.tb.Context()), commandBound)
 	defer cancel()
-	if err := m.RemoveUnit(ctx, name); err != nil {
+	if err := m.RemoveUnit(ctx, name); err != nil && !errors.Is(err, lab.ErrEnded) {
 		m.tb.Errorf("lab %s: removing %s: %v", m.Suite(), name, err)
 	}
 }
