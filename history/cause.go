@@ -26,7 +26,7 @@ const (
 	StopTimeout Cause = "stop-timeout"
 	// Protocol: the service broke the rules of its type, as when it ends before READY=1.
 	Protocol Cause = "protocol"
-	// Exec: the command could not be executed or its environment not be set up.
+	// Exec: the command could not be executed (203), or its environment not be set up (200 to 245).
 	Exec Cause = "exec"
 	// StartLimit: the start was refused, too many starts had come before it; nothing ran.
 	StartLimit Cause = "start-limit"

@@ -11,35 +11,29 @@ import (
 const (
 	statusUnhealthy    = 69
 	statusStartTimeout = 70
-	statusSetupFirst   = 200 // 200 to 243 are failures before the program runs
 	statusExec         = 203
+	statusSetupFirst   = 200 // up to statusSetupLast the manager keeps for failures before the program runs
+	statusSetupLast    = 245
 )
-
-// verdict is what decide makes of the evidence.
-type verdict struct {
-	cause  Cause
-	exit   Exit
-	detail []Field
-}
 
 // decide names the cause of a run's end. The manager's verdict comes first;
 // the line of svcrun's then refines it.
-func decide(ev *evidence) verdict {
+func decide(ev *evidence) End {
 	switch {
 	case ev.refused != "":
-		return verdict{cause: ev.refused}
+		return End{Cause: ev.refused}
 	case ev.running:
-		return verdict{}
+		return End{}
 	case ev.result == "" && ev.main == Exit{}:
 		return byLineAlone(ev)
 	}
-	v := verdict{exit: ev.main}
+	end := End{Exit: ev.main}
 	if isExitResult(ev.result) {
-		v.exit, v.detail = ev.blamed()
+		end.Exit, end.Detail = ev.blamed()
 	}
-	cause, detail := byResult(ev, v.exit)
-	v.cause, v.detail = cause, append(v.detail, detail...)
-	return refine(v, ev.endLine)
+	cause, detail := byResult(ev, end.Exit)
+	end.Cause, end.Detail = cause, append(end.Detail, detail...)
+	return refine(end, ev.endLine)
 }
 
 // blamed is the end of the process that the result is about: the main one, or
@@ -118,7 +112,7 @@ func byExit(ev *evidence, exit Exit) (Cause, []Field) {
 		return StopRequested, nil
 	case exit.is(0):
 		return bySuccess(ev), nil
-	case exit.is(statusExec), exit.Kind == Exited && exit.Status >= statusSetupFirst && ev.spawn != "":
+	case exit.Kind == Exited && exit.Status >= statusSetupFirst && exit.Status <= statusSetupLast:
 		return Exec, messageField(ev.spawn)
 	case exit.Kind == Exited, ev.result == "exit-code":
 		return ExitCode, nil
@@ -147,55 +141,55 @@ func byTimeout(ev *evidence) (Cause, []Field) {
 
 // byLineAlone goes by svcrun's line where the manager's records are gone, or
 // were never written (LogLevelMax= filters them too).
-func byLineAlone(ev *evidence) verdict {
+func byLineAlone(ev *evidence) End {
 	if ev.endLine == nil {
 		if ev.ended() {
-			return verdict{cause: Unknown}
+			return End{Cause: Unknown}
 		}
-		return verdict{}
+		return End{}
 	}
-	v := verdict{cause: ev.endLine.Cause, detail: plainFields(ev.endLine)}
+	end := End{Cause: ev.endLine.Cause, Detail: plainFields(ev.endLine)}
 	for _, f := range ev.endLine.Fields {
 		switch f.Key {
 		case "code":
-			v.exit = parseExit(string(Exited), f.Value)
+			end.Exit = parseExit(string(Exited), f.Value)
 		case "signal":
 			if signal, err := syntax.ParseSignal(f.Value); err == nil {
-				v.exit = Exit{Killed, int(signal)}
+				end.Exit = Exit{Killed, int(signal)}
 			}
 		}
 	}
-	if v.cause == CoreDump && v.exit.Kind == Killed {
-		v.exit.Kind = Dumped
+	if end.Cause == CoreDump && end.Exit.Kind == Killed {
+		end.Exit.Kind = Dumped
 	}
-	return v
+	return end
 }
 
 // refine takes what svcrun says where it agrees with how the manager saw the
 // main process end. A child that prints such a line of its own changes nothing
 // unless the end that it claims did happen.
-func refine(v verdict, line *EndLine) verdict {
+func refine(end End, line *EndLine) End {
 	if line == nil {
-		return v
+		return end
 	}
-	agrees := line.Cause == v.cause
+	agrees := line.Cause == end.Cause
 	switch line.Cause {
 	case Unhealthy:
-		agrees = v.exit.is(statusUnhealthy)
+		agrees = end.Exit.is(statusUnhealthy)
 	case StartTimeout:
-		agrees = agrees || v.exit.is(statusStartTimeout)
+		agrees = agrees || end.Exit.is(statusStartTimeout)
 	case StopTimeout:
-		agrees = agrees || v.exit == Exit{Killed, int(syntax.SIGKILL)}
+		agrees = agrees || end.Exit == Exit{Killed, int(syntax.SIGKILL)}
 	case StopRequested:
-		agrees = agrees || v.cause == Clean
+		agrees = agrees || end.Cause == Clean
 	case Exec:
-		agrees = agrees || v.exit.is(statusExec)
+		agrees = agrees || end.Exit.is(statusExec)
 	}
 	if agrees {
-		v.cause = line.Cause
-		v.detail = append(v.detail, plainFields(line)...)
+		end.Cause = line.Cause
+		end.Detail = append(end.Detail, plainFields(line)...)
 	}
-	return v
+	return end
 }
 
 // plainFields are the line's fields without those that Exit tells already.

@@ -279,12 +279,11 @@ func (f *Fold) Runs() []Run {
 
 // describe makes a run of its evidence and of what followed it.
 func (f *Fold) describe(ev, next *evidence) Run {
-	v := decide(ev)
 	run := Run{
 		Unit: f.unit, InvocationID: ev.invocation, Start: ev.start, Restarts: ev.restarts,
 		Started: ev.started.time, Ready: ev.ready.time, Ended: ev.end().time, Running: ev.running,
-		Up:    ev.end().since(ev.begin()),
-		Cause: v.cause, Exit: v.exit, Detail: v.detail,
+		Up:  ev.end().since(ev.begin()),
+		End: decide(ev),
 	}
 	switch {
 	case ev.scheduled.known():

@@ -38,9 +38,14 @@ type Run struct {
 	Up    time.Duration
 	Delay time.Duration
 
+	End
+}
+
+// End is why and how a run ended.
+type End struct {
 	Cause  Cause // empty while no end is known
 	Exit   Exit
-	Detail []Field
+	Detail []Field // what else is known, in the order in which it was told
 }
 
 // ReadyAfter is how long the start took; no where it never was ready.

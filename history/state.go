@@ -54,21 +54,21 @@ func (s State) NextRestart() (time.Time, bool) {
 	return s.Changed.Add(s.RestartDelay), true
 }
 
-// LastCause is why the last run ended, as far as the manager's state tells:
+// LastEnd is the end of the last run, as far as the manager's state tells:
 // nothing while a run is on, and nothing after a success, which may have been
-// a stop that somebody asked for.
-func (s State) LastCause() (Cause, Exit, bool) {
-	if s.Up() || s.LeftInactive.IsZero() && s.Result != "start-limit-hit" {
-		return "", Exit{}, false
+// a stop that somebody asked for. Where the start limit hides the run before
+// it, it is the refused start.
+func (s State) LastEnd() (End, bool) {
+	switch {
+	case s.Up():
+		return End{}, false
+	case s.Result == "start-limit-hit":
+		return End{Cause: StartLimit}, true
+	case s.LeftInactive.IsZero():
+		return End{}, false
 	}
-	if s.Result == "start-limit-hit" {
-		return StartLimit, Exit{}, true
-	}
-	v := decide(s.evidence())
-	if v.cause == Unknown && s.Result == "success" {
-		return "", Exit{}, false
-	}
-	return v.cause, v.exit, true
+	end := decide(s.evidence())
+	return end, end.Cause != Unknown || s.Result != "success"
 }
 
 // evidence is the state in the terms of a run.
@@ -117,4 +117,13 @@ func (f *Fold) AddState(s State) {
 	case ev.main.Kind == NoExit:
 		s.endInto(ev)
 	}
+}
+
+// UpSince is since when the unit is active, while it is.
+func (s State) UpSince() (time.Time, bool) {
+	switch s.ActiveState {
+	case "active", "reloading", "refreshing":
+		return s.BecameActive, !s.BecameActive.IsZero()
+	}
+	return time.Time{}, false
 }

@@ -1,0 +1,8 @@
+// Package e2e holds svcstat against real managers: it makes units end in every
+// way that a test can bring about, and compares what svcstat says of them with
+// what was done (history/testdata/truth.txt).
+//
+// With SVCKIT_RECORD=1 the test also writes the journals that it saw to
+// history/testdata, trimmed to what is read of them, for the tests of package
+// history that need no manager.
+package e2e

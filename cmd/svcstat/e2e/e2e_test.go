@@ -1,0 +1,314 @@
+//go:build linux
+
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svckit/svckit/internal/lab"
+	"github.com/svckit/svckit/internal/lab/labtest"
+)
+
+const (
+	svcstat   = "/usr/bin/svcstat"
+	truthFile = "../../../history/testdata/truth.txt"
+)
+
+func TestSvcstatTellsWhatHappened(t *testing.T) {
+	program := build(t)
+	for _, suite := range lab.Suites() {
+		t.Run(string(suite), func(t *testing.T) {
+			t.Parallel()
+			m := labtest.Boot(t, suite)
+			m.Install(program, svcstat, 0o755)
+			installUnits(m)
+			if err := endAll(t.Context(), m.Machine); err != nil {
+				t.Fatal(err)
+			}
+			forge(m)
+			m.Run("journalctl", "--sync")
+			if os.Getenv("SVCKIT_RECORD") != "" {
+				record(t, m)
+			}
+			t.Run("history", func(t *testing.T) { checkHistory(t, m) })
+			t.Run("delays", func(t *testing.T) { checkDelays(t, m) })
+			t.Run("list", func(t *testing.T) { checkList(t, m) })
+			t.Run("unknown", func(t *testing.T) { checkUnknown(t, m) })
+			t.Run("since", func(t *testing.T) { checkSince(t, m) })
+			t.Run("sources", func(t *testing.T) { checkSources(t, m) })
+		})
+	}
+}
+
+// build is the program that `make` built, or one built here.
+func build(t *testing.T) string {
+	if dir := os.Getenv("SVCKIT_BIN"); dir != "" {
+		return filepath.Join(dir, "svcstat")
+	}
+	program := filepath.Join(t.TempDir(), "svcstat")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", program, "..")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return program
+}
+
+// document is what is checked of `svcstat history --json`.
+type document struct {
+	ActiveState string   `json:"active_state"`
+	Sources     []string `json:"sources"`
+	Runs        []run    `json:"runs"`
+}
+
+type run struct {
+	Start      string            `json:"start"`
+	Restarts   *int              `json:"restarts"`
+	Started    *time.Time        `json:"started"`
+	Ready      *time.Time        `json:"ready"`
+	Running    bool              `json:"running"`
+	Cause      *string           `json:"cause"`
+	ExitCode   *int              `json:"exit_code"`
+	Signal     *string           `json:"signal"`
+	CoreDumped bool              `json:"core_dumped"`
+	UpUsec     *int64            `json:"up_usec"`
+	DelayUsec  *int64            `json:"delay_usec"`
+	Detail     map[string]string `json:"detail"`
+}
+
+// words is the run in the words of the truth.
+func (r run) words() []string {
+	start, ready, cause := r.Start, "never", ""
+	if r.Restarts != nil {
+		start += "/" + strconv.Itoa(*r.Restarts)
+	}
+	switch {
+	case r.Running:
+		cause = "running"
+	case r.Cause != nil:
+		cause = *r.Cause
+	}
+	switch {
+	case cause == "start-limit" || cause == "dependency":
+		ready = "refused"
+	case r.Ready != nil:
+		ready = "ready"
+	case r.Started == nil:
+		ready = "lost"
+	}
+	words := []string{start, ready, cause}
+	if r.ExitCode != nil {
+		words = append(words, fmt.Sprintf("code=%d", *r.ExitCode))
+	}
+	if r.Signal != nil {
+		words = append(words, "signal="+strings.TrimPrefix(*r.Signal, "SIG"))
+	}
+	if r.CoreDumped {
+		words = append(words, "core")
+	}
+	for key, value := range r.Detail {
+		words = append(words, key+"="+strings.ReplaceAll(value, " ", "_"))
+	}
+	return words
+}
+
+// agree compares a run with a line of the truth; a word in parentheses may be missing.
+func agree(truth string, told run) bool {
+	words := told.words()
+	for word := range strings.FieldsSeq(truth) {
+		optional, isOptional := strings.CutPrefix(word, "(")
+		if isOptional {
+			word = strings.TrimSuffix(optional, ")")
+		}
+		i := slices.Index(words, word)
+		switch {
+		case i >= 0:
+			words = slices.Delete(words, i, i+1)
+		case !isOptional:
+			return false
+		}
+	}
+	return len(words) == 0
+}
+
+// truth reads what happened to each unit under a version of systemd.
+func truth(t *testing.T, version int) map[string][]string {
+	file, err := os.Open(truthFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	runs := make(map[string][]string)
+	unit := ""
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		line := lines.Text()
+		switch {
+		case line == "" || line[0] == '#':
+		case line[0] == '[':
+			name, condition, _ := strings.Cut(strings.Trim(line, "[]"), " ")
+			unit = ""
+			if holds(t, condition, version) {
+				unit = name + ".service"
+			}
+		case unit != "":
+			runs[unit] = append(runs[unit], line)
+		}
+	}
+	return runs
+}
+
+// holds reads a condition such as <257 or >=257.
+func holds(t *testing.T, condition string, version int) bool {
+	bound, err := strconv.Atoi(strings.TrimLeft(condition, "<>="))
+	switch {
+	case condition == "":
+		return true
+	case err != nil:
+		t.Fatalf("%s: condition %q", truthFile, condition)
+	case strings.HasPrefix(condition, "<"):
+		return version < bound
+	}
+	return version >= bound
+}
+
+// historyOf asks svcstat for the runs of a unit.
+func historyOf(t *testing.T, m *labtest.Machine, args ...string) document {
+	t.Helper()
+	out, err := m.Output(t.Context(), append([]string{svcstat, "history", "--json"}, args...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc document
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatalf("svcstat history %v: %v\n%s", args, err, out)
+	}
+	return doc
+}
+
+func checkHistory(t *testing.T, m *labtest.Machine) {
+	for unit, want := range truth(t, m.Version()) {
+		got := historyOf(t, m, unit).Runs
+		if slices.EqualFunc(want, got, agree) {
+			continue
+		}
+		var told []string
+		for _, r := range got {
+			told = append(told, strings.Join(r.words(), " "))
+		}
+		journal, _ := m.Output(t.Context(), "journalctl", "-o", "short-monotonic", "--no-hostname", "-u", unit)
+		t.Errorf("%s: happened:\n%s\ntold:\n%s\njournal:\n%s", unit, strings.Join(want, "\n"), strings.Join(told, "\n"), journal)
+	}
+}
+
+// checkDelays: the delay to an automatic start is RestartSec=, within the
+// manager's timer slack of 250 ms and some for a busy machine.
+func checkDelays(t *testing.T, m *labtest.Machine) {
+	for unit, restartSec := range map[string]time.Duration{
+		"start-limit": 200 * time.Millisecond, "start-timeout": 300 * time.Millisecond, "terminated": 200 * time.Millisecond,
+	} {
+		runs := historyOf(t, m, unit).Runs
+		for i, r := range runs[:len(runs)-1] {
+			if r.DelayUsec == nil {
+				t.Fatalf("%s: run %d has no delay to the next", unit, i+1)
+			}
+			delay := time.Duration(*r.DelayUsec) * time.Microsecond
+			if slack := delay - restartSec; slack < -10*time.Millisecond || slack > time.Second {
+				t.Errorf("%s: run %d: %v until the next, RestartSec= is %v", unit, i+1, delay, restartSec)
+			}
+		}
+	}
+}
+
+func checkList(t *testing.T, m *labtest.Machine) {
+	var list struct {
+		Units []struct {
+			Unit        string  `json:"unit"`
+			ActiveState string  `json:"active_state"`
+			Restarts    int     `json:"restarts"`
+			LastCause   *string `json:"last_cause"`
+			ExitCode    *int    `json:"exit_code"`
+			UpSince     *string `json:"up_since"`
+		} `json:"units"`
+	}
+	if err := json.Unmarshal([]byte(m.Run(svcstat, "list", "--json")), &list); err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[string]string)
+	for _, u := range list.Units {
+		text := fmt.Sprintf("%s %d", u.ActiveState, u.Restarts)
+		if u.LastCause != nil {
+			text += " " + *u.LastCause
+		}
+		if u.ExitCode != nil {
+			text += fmt.Sprintf(" %d", *u.ExitCode)
+		}
+		if u.UpSince != nil {
+			text += " up"
+		}
+		got[u.Unit] = text
+	}
+	limit := "failed 3 exit-code 3"
+	if m.Version() >= 260 {
+		limit = "failed 3 start-limit" // since then the refused start hides the run before
+	}
+	for unit, want := range map[string]string{
+		"running.service": "active 0 up", "exit-code.service": "failed 0 exit-code 3", "core-dump.service": "failed 0 core-dump",
+		"watchdog.service": "failed 0 watchdog", "exec.service": "failed 0 exec 203", "start-limit.service": limit,
+		"clean.service": "",
+	} {
+		if got[unit] != want {
+			t.Errorf("list says of %s %q, want %q", unit, got[unit], want)
+		}
+	}
+	failed := m.Run(svcstat, "list", "--failed")
+	if strings.Contains(failed, "running.service") || !strings.Contains(failed, "exit-code.service") {
+		t.Errorf("list --failed:\n%s", failed)
+	}
+}
+
+func checkUnknown(t *testing.T, m *labtest.Machine) {
+	for _, verb := range []string{"history", "list"} {
+		r := m.Try(svcstat, verb, "exit-kode")
+		if r.Code != 4 || !strings.Contains(r.Stderr, "did you mean exit-code.service") || r.Stdout != "" {
+			t.Errorf("%s of an unknown unit: exit code %d, want 4\n%s%s", verb, r.Code, r.Stdout, r.Stderr)
+		}
+	}
+}
+
+// checkSince: a run that was on at that time is told whole, with its begin.
+func checkSince(t *testing.T, m *labtest.Machine) {
+	all := historyOf(t, m, "start-limit").Runs
+	middle := all[1].Ready.Add(time.Millisecond)
+	got := historyOf(t, m, "start-limit", "--since", middle.Format(time.RFC3339Nano)).Runs
+	if len(got) != 3 || got[0].UpUsec == nil || *got[0].UpUsec != *all[1].UpUsec || got[1].Start != "automatic" {
+		t.Errorf("since the middle of the second run: %v\nof all: %v", got, all)
+	}
+}
+
+// checkSources: each source alone still tells its part, and says what is missing.
+func checkSources(t *testing.T, m *labtest.Machine) {
+	noBus := m.Try("unshare", "--mount", "sh", "-c",
+		"mount -t tmpfs none /run/dbus && mount -t tmpfs none /run/systemd && exec "+svcstat+" history exit-code --json")
+	if noBus.Code != 0 || strings.Count(noBus.Stderr, "\n") != 1 || !strings.Contains(noBus.Stdout, `"exit-code"`) {
+		t.Errorf("without D-Bus: exit code %d\n%s%s", noBus.Code, noBus.Stdout, noBus.Stderr)
+	}
+	noJournal := m.Try("env", "PATH=/nowhere", svcstat, "history", "exit-code", "--json")
+	if noJournal.Code != 0 || strings.Count(noJournal.Stderr, "\n") != 1 || !strings.Contains(noJournal.Stdout, `"exit-code"`) {
+		t.Errorf("without journalctl: exit code %d\n%s%s", noJournal.Code, noJournal.Stdout, noJournal.Stderr)
+	}
+	m.Run("useradd", "--system", "nosy")
+	nosy := m.Try("setpriv", "--reuid=nosy", "--clear-groups", svcstat, "history", "exit-code", "--json")
+	if nosy.Code != 0 || !strings.Contains(nosy.Stderr, "systemd-journal") || !strings.Contains(nosy.Stdout, `"exit-code"`) {
+		t.Errorf("without permission: exit code %d\n%s%s", nosy.Code, nosy.Stdout, nosy.Stderr)
+	}
+}

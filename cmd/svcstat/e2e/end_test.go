@@ -1,0 +1,271 @@
+//go:build linux
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/svckit/svckit/internal/lab"
+	"github.com/svckit/svckit/internal/lab/labtest"
+)
+
+const (
+	unitsFile = "testdata/units.txt"
+	awaited   = time.Minute // the bound of each step; none should take ten seconds
+	atOnce    = 8           // units that are driven at a time
+)
+
+// installUnits writes the units and their programs.
+func installUnits(m *labtest.Machine) {
+	for _, f := range units() {
+		if strings.HasSuffix(f.name, ".service") {
+			m.Write("/run/systemd/system/"+f.name, f.text, 0o644)
+		} else {
+			m.Write("/run/programs/"+f.name, f.text, 0o755)
+		}
+	}
+	m.Run("systemctl", "daemon-reload")
+}
+
+// file is one of units.txt.
+type file struct{ name, text string }
+
+// units reads units.txt: each file stands under a line "-- NAME --".
+func units() []file {
+	all, err := os.ReadFile(unitsFile)
+	if err != nil {
+		panic(err)
+	}
+	var files []file
+	for line := range strings.Lines(string(all)) {
+		name, isHead := strings.CutPrefix(line, "-- ")
+		switch {
+		case isHead:
+			files = append(files, file{name: strings.TrimSuffix(name, " --\n")})
+		case len(files) > 0:
+			files[len(files)-1].text += line
+		}
+	}
+	return files
+}
+
+// driver makes one unit end.
+type driver struct {
+	ctx  context.Context
+	m    *lab.Machine
+	unit string
+}
+
+// systemctl runs a verb on the unit. That it fails may be just what is wanted.
+func (d driver) systemctl(verb ...string) error {
+	_, err := d.m.Exec(d.ctx, append(append([]string{"systemctl"}, verb...), d.unit)...)
+	return err
+}
+
+func (d driver) await(wanted ...string) error {
+	ctx, cancel := context.WithTimeout(d.ctx, awaited)
+	defer cancel()
+	return d.m.WaitFor(ctx, d.unit, wanted...)
+}
+
+// down waits until the unit has ended.
+func (d driver) down() error {
+	ctx, cancel := context.WithTimeout(d.ctx, awaited)
+	defer cancel()
+	return d.m.WaitUntil(ctx, d.unit, func(p lab.Properties) bool {
+		return p["ActiveState"] == "inactive" || p["ActiveState"] == "failed"
+	}, "ActiveState")
+}
+
+// stopRunning ends a unit that is up by a stop.
+func (d driver) stopRunning() error {
+	return errors.Join(d.systemctl("start"), d.systemctl("stop"), d.down())
+}
+
+// untilLimit starts a unit that the start limit then ends.
+func untilLimit(restarts string) func(driver) error {
+	return func(d driver) error {
+		return errors.Join(d.systemctl("start"), d.await("NRestarts="+restarts, "ActiveState=failed"))
+	}
+}
+
+// drivers are how the units end that do not end by themselves.
+var drivers = map[string]func(driver) error{
+	"start-limit":          untilLimit("3"),
+	"start-timeout":        untilLimit("2"),
+	"unhealthy":            untilLimit("2"),
+	"stop":                 driver.stopRunning,
+	"stop-code":            driver.stopRunning,
+	"stop-sigkill":         driver.stopRunning,
+	"stop-oneshot":         driver.stopRunning,
+	"stop-timeout":         driver.stopRunning,
+	"stop-command-timeout": driver.stopRunning,
+	"stop-bound": func(d driver) error {
+		other := driver{d.ctx, d.m, "stop-bound-to.service"}
+		return errors.Join(d.systemctl("start"), other.systemctl("stop"), d.down())
+	},
+	"stop-bound-to": func(driver) error { return nil },
+	"holds":         func(driver) error { return nil },
+	"running":       func(d driver) error { return d.systemctl("start") },
+	"oneshot-fails": func(driver) error { return nil }, // dependency starts it
+	"restart": func(d driver) error {
+		return errors.Join(d.systemctl("start"), d.systemctl("restart"), d.systemctl("stop"), d.down())
+	},
+	"stop-starting": func(d driver) error {
+		return errors.Join(d.systemctl("start", "--no-block"), d.await("SubState=start"), d.systemctl("stop"), d.down())
+	},
+	"watchdog-deaf": func(d driver) error {
+		return errors.Join(d.systemctl("start"), d.await("SubState=stop-watchdog"), d.systemctl("stop"), d.down())
+	},
+	"terminated": func(d driver) error {
+		if err := d.systemctl("start"); err != nil {
+			return err
+		}
+		show, err := d.m.Show(d.ctx, d.unit, "MainPID")
+		if err != nil {
+			return err
+		}
+		_, err = d.m.Exec(d.ctx, "kill", "-TERM", show["MainPID"])
+		return errors.Join(err, d.await("NRestarts=1", "SubState=running"), d.systemctl("stop"), d.down())
+	},
+	"hold-off-start": func(d driver) error {
+		return errors.Join(d.systemctl("start"), d.await("SubState=auto-restart"), d.systemctl("start"),
+			d.await("NRestarts=1", "SubState=auto-restart"), d.systemctl("stop"), d.down())
+	},
+	"hold-off-restart": func(d driver) error {
+		return errors.Join(d.systemctl("start"), d.await("SubState=auto-restart"), d.systemctl("restart"),
+			d.await("SubState=auto-restart"), d.systemctl("stop"), d.down())
+	},
+	"hold-off-stop": func(d driver) error {
+		return errors.Join(d.systemctl("start"), d.await("SubState=auto-restart"), d.systemctl("stop"), d.down())
+	},
+	"start-limit-manual": func(d driver) error {
+		var errs []error
+		for range 4 {
+			errs = append(errs, d.systemctl("start"), d.down())
+		}
+		return errors.Join(errs...)
+	},
+	"condition": func(d driver) error {
+		const file = "/run/condition-is-met"
+		return errors.Join(d.m.WriteFile(file, nil, 0o644), d.systemctl("start"), d.down(),
+			d.m.Remove(file), d.systemctl("start"))
+	},
+}
+
+// byItself is how the other units end.
+func byItself(d driver) error {
+	return errors.Join(d.systemctl("start"), d.down())
+}
+
+// endAll starts every unit and makes it end, some at a time.
+func endAll(ctx context.Context, m *lab.Machine) error {
+	if err := (driver{ctx, m, "holds.service"}).systemctl("start"); err != nil {
+		return err
+	}
+	var (
+		wait  sync.WaitGroup
+		mu    sync.Mutex
+		errs  []error
+		slots = make(chan struct{}, atOnce)
+	)
+	for _, f := range units() {
+		name, isUnit := strings.CutSuffix(f.name, ".service")
+		if !isUnit {
+			continue
+		}
+		drive := drivers[name]
+		if drive == nil {
+			drive = byItself
+		}
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			if err := drive(driver{ctx, m, f.name}); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				errs = append(errs, fmt.Errorf("%s: %w", f.name, err))
+			}
+		})
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
+
+// forge writes an entry as the manager would, from a root process of another
+// unit: it must count for nothing.
+func forge(m *labtest.Machine) {
+	m.Write("/run/forged", "MESSAGE_ID=98e322203f7a4ed290d09fe03c09fe15\nMESSAGE=forged\nUNIT=clean.service\n"+
+		"INVOCATION_ID=00000000000000000000000000000001\nEXIT_CODE=killed\nEXIT_STATUS=9\nCOMMAND=ExecStart\n", 0o644)
+	m.Run("logger", "--journald=/run/forged")
+}
+
+// recorded are the fields that a recording keeps.
+var recorded = []string{
+	"__REALTIME_TIMESTAMP", "__MONOTONIC_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP", "_BOOT_ID", "_PID", "_SYSTEMD_UNIT",
+	"_SYSTEMD_INVOCATION_ID", "UNIT", "INVOCATION_ID", "MESSAGE_ID", "MESSAGE", "JOB_TYPE", "JOB_RESULT", "EXIT_CODE",
+	"EXIT_STATUS", "COMMAND", "UNIT_RESULT", "N_RESTARTS",
+}
+
+// record writes the entries about the units for the tests of package history:
+// few fields, short IDs, nothing of the machine that they come from.
+func record(t *testing.T, m *labtest.Machine) {
+	happened := truth(t, m.Version())
+	var out strings.Builder
+	for line := range strings.Lines(m.Run("journalctl", "-o", "json")) {
+		var entry map[string]any
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Fatal(err)
+		}
+		about, _ := entry["UNIT"].(string)
+		by, _ := entry["_SYSTEMD_UNIT"].(string)
+		if happened[about] == nil && happened[by] == nil {
+			continue
+		}
+		kept, err := json.Marshal(trim(entry))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(append(kept, '\n'))
+	}
+	file := filepath.Join(filepath.Dir(truthFile), strconv.Itoa(m.Version())+".jsonl")
+	if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// trim keeps of an entry what is read of it. Of the texts of messages that
+// have an ID only those are kept that matter.
+func trim(entry map[string]any) map[string]any {
+	kept := make(map[string]any)
+	for _, key := range recorded {
+		text, isText := entry[key].(string)
+		switch {
+		case !isText:
+			continue
+		case strings.HasSuffix(key, "INVOCATION_ID"), key == "_BOOT_ID":
+			text = text[:min(len(text), 8)]
+		case key == "_SYSTEMD_UNIT" && text == "init.scope":
+			continue
+		}
+		kept[key] = text
+	}
+	id, _ := entry["MESSAGE_ID"].(string)
+	if !slices.Contains([]string{
+		"", "39f53479d3a045ac8e11786248231fbf", "5eb03494b6584870a536b337290809b3", "641257651c1b4ec9a8624d7a40a9e1e7",
+	}, id) {
+		delete(kept, "MESSAGE")
+	}
+	return kept
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/urfave/cli/v2"
+)
+
+// formats are what --format takes.
+var formats = []string{"text", "json"}
+
+// commonFlags are those of every verb that prints.
+func commonFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "format", Value: "text", Usage: formatUsage},
+		&cli.BoolFlag{Name: "json", Usage: jsonUsage},
+		&cli.BoolFlag{Name: "utc", Usage: utcUsage},
+	}
+}
+
+// wantsJSON reads --format and --json.
+func wantsJSON(c *cli.Context) (bool, error) {
+	format := c.String("format")
+	switch {
+	case format == "json", c.Bool("json") && !c.IsSet("format"):
+		return true, nil
+	case format != "text":
+		return false, unknownWord("format", format, formats)
+	case c.Bool("json"):
+		return false, usageError("flags --json and --format=text contradict each other")
+	}
+	return false, nil
+}
+
+// writeJSON prints a document. Its strings may come from anywhere, and are
+// printed for scripts, not into web pages.
+func writeJSON(w io.Writer, document any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(document)
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/history/bus"
+)
+
+// busTimeout bounds what D-Bus may take: a manager that hangs is a finding.
+const busTimeout = 20 * time.Second
+
+func listCommand(out output) *cli.Command {
+	return &cli.Command{
+		Name: "list", Usage: listUsage, ArgsUsage: "[PATTERN...]", Description: listDescription,
+		Flags: append([]cli.Flag{
+			&cli.BoolFlag{Name: "failed", Usage: failedUsage},
+			&cli.BoolFlag{Name: "restarting", Usage: restartingUsage},
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: allUsage},
+		}, commonFlags()...),
+		Action: func(c *cli.Context) error { return list(c, out) },
+	}
+}
+
+func list(c *cli.Context, out output) error {
+	asJSON, err := wantsJSON(c)
+	if err != nil {
+		return err
+	}
+	var patterns []string
+	for _, word := range c.Args().Slice() {
+		pattern, err := servicePattern(word)
+		if err != nil {
+			return err
+		}
+		patterns = append(patterns, pattern)
+	}
+	states, err := listed(c.Context, patterns, wanted(c))
+	if err != nil {
+		return err
+	}
+	zone := zoneOf(c, out)
+	if asJSON {
+		document := listDocument{Schema: schema, Units: []unitDocument{}}
+		for _, s := range states {
+			document.Units = append(document.Units, newUnitDocument(s, zone))
+		}
+		return writeJSON(out.stdout, document)
+	}
+	return listTable(states, out.now(), zone).write(out.stdout, out.color)
+}
+
+// wanted is the filter that the flags ask for. Without one a service that is
+// just not running is left out, as systemctl does, unless its name was given.
+func wanted(c *cli.Context) func(history.State) bool {
+	failed, restarting, all := c.Bool("failed"), c.Bool("restarting"), c.Bool("all")
+	names := c.Args().Slice()
+	return func(s history.State) bool {
+		switch {
+		case failed || restarting:
+			return failed && s.ActiveState == "failed" || restarting && s.WaitsForRestart()
+		case s.ActiveState == "inactive":
+			return all || slices.ContainsFunc(names, func(n string) bool { return n == s.Unit || n+serviceSuffix == s.Unit })
+		}
+		return true
+	}
+}
+
+// listed asks the manager for the services that the patterns name and keep wants.
+func listed(ctx context.Context, patterns []string, keep func(history.State) bool) ([]history.State, error) {
+	ctx, cancel := context.WithTimeout(ctx, busTimeout)
+	defer cancel()
+	conn, err := bus.Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	if len(patterns) == 0 {
+		patterns = []string{"*" + serviceSuffix}
+	}
+	states, err := conn.List(ctx, patterns)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range states {
+		if s.LoadState == "not-found" && s.ActiveState == "inactive" && slices.Contains(patterns, s.Unit) {
+			return nil, noSuchUnit(ctx, conn, s.Unit)
+		}
+	}
+	states = slices.DeleteFunc(states, func(s history.State) bool { return s.LoadState == "not-found" || !keep(s) })
+	return states, conn.Fill(ctx, states)
+}
+
+// noSuchUnit is the error for a unit that is nowhere, with a hint at those
+// that are.
+func noSuchUnit(ctx context.Context, conn *bus.Conn, name string) error {
+	var near []string
+	if conn != nil {
+		if names, err := conn.Names(ctx); err == nil {
+			near = nearestNames(name, names)
+		}
+	}
+	return &codedError{exitNoUnit, unknownUnit(name, near)}
+}
+
+// zoneOf is the zone in which times are shown.
+func zoneOf(c *cli.Context, out output) *time.Location {
+	if c.Bool("utc") {
+		return time.UTC
+	}
+	return out.now().Location()
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/history/journal"
+)
+
+// All that a user sees of text stands here, but for the one-line errors beside
+// their checks. The rules: the answer goes to stdout and nothing else does; what
+// is wrong goes to stderr as one line, "svcstat: " before it, lower case, no full
+// stop; what is not known is shown as a -; times have no fractions in tables,
+// and the zone in the heading only with --utc; colour on a terminal only, and never
+// alone: what it says stands in words, too.
+
+const (
+	appUsage    = "restart history and state of services"
+	listUsage   = "list services with their restarts, last cause and next restart"
+	noVerbText  = "no verb given; use %s, or --help"
+	oneUnitText = "history wants one UNIT, not %d; use for example svcstat history nginx"
+
+	listDescription = `A PATTERN is the name of a service ("nginx" means nginx.service) or a glob over
+those that are loaded. A service that is just not running is listed only by its
+full name or with --all.`
+
+	historyUsage       = "show every run of a service: when, how long, why it ended, and the delay to the next"
+	historyDescription = `The runs come from the journal, and what is on now from D-Bus. "nginx" means
+nginx.service. The newest run comes last.`
+
+	formatUsage     = "print as `FORMAT`: text or json"
+	jsonUsage       = "short for --format=json"
+	utcUsage        = "show times in UTC"
+	failedUsage     = "only services that have failed"
+	restartingUsage = "only services that wait for their next automatic restart"
+	allUsage        = "list services that are just not running as well"
+	lastUsage       = "only the last `N` runs"
+	sinceUsage      = "only runs that had not ended by `TIME`: 2h, 3d, 2026-01-31 15:04, 15:04, today, yesterday"
+	causeUsage      = "only runs with that `CAUSE`, such as unhealthy (may be given again)"
+)
+
+func errorLine(err error) string {
+	return "svcstat: " + strings.ReplaceAll(err.Error(), "\n", "; ")
+}
+
+func noJournal(err error) string {
+	return errorLine(fmt.Errorf("no history from the journal: %w; showing what D-Bus tells of the last run", err))
+}
+
+func noBus(err error) string {
+	return errorLine(fmt.Errorf("no answer from D-Bus: %w; showing the journal only", err))
+}
+
+func noRuns(unit string, others int) string {
+	if others > 0 {
+		return fmt.Sprintf("svcstat: no such run of %s among %d on record", unit, others)
+	}
+	return fmt.Sprintf("svcstat: no run of %s is on record", unit)
+}
+
+func unknownUnit(name string, near []string) error {
+	if len(near) == 0 {
+		return fmt.Errorf("unit %s could not be found", name)
+	}
+	return fmt.Errorf("unit %s could not be found; did you mean %s", name, strings.Join(near, ", "))
+}
+
+// journalWarnings are the lines that journalctl said, and one for what of its
+// output was not readable.
+func journalWarnings(report journal.Report) []string {
+	var lines []string
+	for _, w := range report.Warnings {
+		lines = append(lines, "svcstat: journalctl: "+w)
+	}
+	if report.Skipped > 0 {
+		lines = append(lines, fmt.Sprintf("svcstat: %d entries of the journal were not readable and left out", report.Skipped))
+	}
+	return lines
+}
+
+// none is shown where nothing is known, or there is nothing.
+const none = "-"
+
+func listTable(states []history.State, now time.Time, zone *time.Location) table {
+	t := table{row(faint, "UNIT", "STATE", "RESTARTS", "LAST CAUSE", "UP SINCE"+zoneHead(zone), "NEXT RESTART")}
+	for _, s := range states {
+		last, next, since := none, none, none
+		if end, ok := s.LastEnd(); ok {
+			last = endText(end)
+		}
+		if at, ok := s.NextRestart(); ok {
+			next = "in " + spanText(max(0, at.Sub(now)))
+		}
+		if at, ok := s.UpSince(); ok {
+			since = timeText(at, zone)
+		}
+		t.add(
+			cell{s.Unit, plain}, cell{s.ActiveState + " (" + s.SubState + ")", stateStyle(s)},
+			cell{strconv.Itoa(s.NRestarts), plain}, cell{last, plain}, cell{since, plain}, cell{next, plain},
+		)
+	}
+	return t
+}
+
+func stateStyle(s history.State) style {
+	switch {
+	case s.ActiveState == "failed", s.WaitsForRestart():
+		return bad
+	case s.ActiveState == "active":
+		return good
+	}
+	return plain
+}
+
+func historyTable(runs []history.Run, now time.Time, zone *time.Location) table {
+	t := table{row(faint, "#", "STARTED"+zoneHead(zone), "READY AFTER", "UP", "CAUSE", "NEXT AFTER")}
+	for _, r := range runs {
+		started, ready, up, delay := none, none, none, none
+		if !r.Started.IsZero() {
+			started = timeText(r.Started, zone)
+		}
+		if d, ok := r.ReadyAfter(); ok {
+			ready = spanText(d)
+		}
+		if d, ok := upTime(r, now); ok {
+			up = spanText(d)
+		}
+		if r.Delay > 0 {
+			delay = spanText(r.Delay)
+		}
+		cause, look := runCause(r)
+		t.add(
+			cell{strconv.Itoa(r.Number), faint}, cell{started, plain}, cell{ready, plain},
+			cell{up, plain}, cell{cause, look}, cell{delay, plain},
+		)
+	}
+	return t
+}
+
+// runCause is the cell that says why a run ended.
+func runCause(r history.Run) (string, style) {
+	switch r.Cause {
+	case "":
+		if r.Running {
+			return "running", good
+		}
+		return "no end on record", plain
+	case history.Clean, history.StopRequested:
+		return endText(r.End), plain
+	}
+	return endText(r.End), bad
+}
+
+// endText is a cause with what is known beside it, in the form of svcrun's
+// end line. Codes that the cause implies are left out.
+func endText(end history.End) string {
+	parts := []string{string(end.Cause)}
+	if code, ok := end.Exit.Code(); ok && !impliesCode(end.Cause, code) {
+		parts = append(parts, "code="+strconv.Itoa(code))
+	}
+	if signal, ok := end.Exit.Signal(); ok {
+		parts = append(parts, "signal="+signal.Name())
+	}
+	for _, f := range end.Detail {
+		parts = append(parts, f.String())
+	}
+	return strings.Join(parts, " ")
+}
+
+// impliesCode knows svcrun's own exit codes, and the manager's for exec.
+func impliesCode(cause history.Cause, code int) bool {
+	switch cause {
+	case history.Unhealthy:
+		return code == 69
+	case history.StartTimeout:
+		return code == 70
+	case history.Exec:
+		return code == 203
+	case history.Clean, history.Protocol:
+		return code == 0
+	}
+	return false
+}
+
+func zoneHead(zone *time.Location) string {
+	if zone == time.UTC {
+		return " (UTC)"
+	}
+	return ""
+}
+
+func timeText(t time.Time, zone *time.Location) string {
+	return t.In(zone).Format("2006-01-02 15:04:05")
+}
+
+// spanText is a span as a person reads it: three digits or two units.
+func spanText(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d < time.Second:
+		return strconv.FormatInt(d.Round(time.Millisecond).Milliseconds(), 10) + "ms"
+	case d < 10*time.Second:
+		return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + "s"
+	case d < time.Minute:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + "s"
+	case d < time.Hour:
+		return fmt.Sprintf("%dmin %ds", d/time.Minute, d%time.Minute/time.Second)
+	case d < day:
+		return fmt.Sprintf("%dh %dmin", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%dd %dh", d/day, d%day/time.Hour)
+}
