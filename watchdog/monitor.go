@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/svckit/svckit/internal/syntax"
 )
 
 // firstProbe is when a starting service is probed first; the time between two
@@ -158,7 +160,7 @@ func (m *Monitor) count(s *state, failure string) bool {
 	if failure == "" {
 		s.failures = 0
 		s.successes++
-		s.holding = s.holding || s.successes >= s.Successes
+		s.holding = s.successes >= s.Successes
 		return false
 	}
 	s.successes, s.holding = 0, false
@@ -167,16 +169,18 @@ func (m *Monitor) count(s *state, failure string) bool {
 }
 
 // Silent counts the live notify checks whose child has kept silent for the
-// whole of their timeout, and returns those that thereby became unhealthy.
+// whole of their timeout, and returns those that thereby became unhealthy. It
+// counts one failure, however late it is asked: when the whole host stood
+// still, the child could not speak either.
 func (m *Monitor) Silent(now time.Time) []ID {
 	var unhealthy []ID
 	for id, s := range m.checks {
-		for m.listens(s) && !now.Before(s.due) {
-			s.due = s.due.Add(s.Timeout)
-			s.completed = now
-			if m.count(s, fmt.Sprintf("no WATCHDOG=1 within %v", s.Timeout)) {
-				unhealthy = append(unhealthy, ID(id))
-			}
+		if !m.listens(s) || now.Before(s.due) {
+			continue
+		}
+		s.completed, s.due = now, now.Add(s.Timeout)
+		if m.count(s, "no WATCHDOG=1 within "+syntax.FormatDuration(s.Timeout)) {
+			unhealthy = append(unhealthy, ID(id))
 		}
 	}
 	return unhealthy
@@ -202,9 +206,15 @@ func (m *Monitor) ChildAlive(now time.Time) {
 }
 
 // SetChildTimeout takes the child's WATCHDOG_USEC= for the notify live checks.
+// It is bounded below as an interval is: to wait for microseconds would keep
+// svcrun busy with nothing else.
 func (m *Monitor) SetChildTimeout(now time.Time, timeout time.Duration) {
+	if timeout <= 0 {
+		return
+	}
+	timeout = max(timeout, minInterval)
 	for _, s := range m.checks {
-		if s.Kind == Notify && !s.ready && timeout > 0 {
+		if s.Kind == Notify && !s.ready {
 			s.Timeout, s.due = timeout, now.Add(timeout)
 		}
 	}
