@@ -241,11 +241,18 @@ func (s *service) trusts(d socket.Datagram) bool {
 	return group == s.cgroup
 }
 
-// cgroupOf is a process's cgroup as proc(5) shows it, "" where it has gone.
+// cgroupOf is a process's cgroup of the unified hierarchy, which is where a
+// unit's processes are; of all hierarchies where there is no unified one; and
+// "" where the process has gone (cgroups(7)).
 func cgroupOf(pid string) string {
 	text, err := os.ReadFile("/proc/" + pid + "/cgroup")
 	if err != nil {
 		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "0::") {
+			return line
+		}
 	}
 	return string(text)
 }
