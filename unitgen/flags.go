@@ -1,0 +1,87 @@
+package unitgen
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svckit/svckit/drain"
+	"github.com/svckit/svckit/internal/syntax"
+	"github.com/svckit/svckit/unitgen/unit"
+	"github.com/svckit/svckit/watchdog"
+)
+
+// The directories that systemd makes for svcrun, beside the service's own
+// (systemd.exec(5)). %N is the unit's name without .service.
+const (
+	ownDirectory = "svckit/%N"
+	runtimeFlag  = "--runtime-dir=%t/" + ownDirectory
+	stateFlag    = "--state-dir=%S/" + ownDirectory
+)
+
+// command is ExecStart=: svcrun with a flag to a line, then the service's own
+// command on the last one.
+func command(p Policy, svcrun string) ([]unit.Value, error) {
+	program, err := unit.ExecPath(svcrun)
+	if err != nil {
+		return nil, err
+	}
+	parts := []unit.Value{program, runtimeFlag, stateFlag}
+	for _, flag := range flags(p) {
+		quoted, err := unit.ExecArg(flag)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, quoted)
+	}
+	last := unit.Value("--")
+	for _, arg := range p.Exec {
+		quoted, err := unit.ExecArg(arg)
+		if err != nil {
+			return nil, err
+		}
+		last += " " + quoted
+	}
+	return append(parts, last), nil
+}
+
+// flags are those that a policy needs, in the order of svcrun(1). What is
+// svcrun's default is left out: the unit shows what is special about it.
+func flags(p Policy) []string {
+	var out []string
+	add := func(name, value string) { out = append(out, "--"+name+"="+value) }
+	span := func(name string, d, byDefault time.Duration) {
+		if d != byDefault {
+			add(name, compact(d))
+		}
+	}
+	for _, check := range p.Ready.Checks {
+		add("ready", check.String())
+	}
+	for _, check := range p.Live.Checks {
+		add("live", check.String())
+	}
+	if p.Live.OnUnhealthy != watchdog.Drain {
+		add("on-unhealthy", string(p.Live.OnUnhealthy))
+	}
+	span("start-timeout", p.Ready.StartTimeout, defaultStartTimeout)
+	if p.EarlyExit != EarlyExitFail {
+		add("early-exit", string(p.EarlyExit))
+	}
+	plain := drain.Default()
+	if len(p.Drain.PreStop) > 0 {
+		add("pre-stop", syntax.QuoteCommand(p.Drain.PreStop))
+		span("pre-stop-timeout", p.Drain.PreStopTimeout, plain.PreStopTimeout)
+	}
+	span("drain-delay", p.Drain.Delay, plain.Delay)
+	if !slices.Equal(p.Drain.Steps, plain.Steps) {
+		for _, step := range p.Drain.Steps {
+			add("stop", step.String())
+		}
+	}
+	span("kill-wait", p.Drain.KillWait, plain.KillWait)
+	if words := p.Success.Words(); len(words) > 0 {
+		add("success", strings.Join(words, ","))
+	}
+	return out
+}

@@ -1,0 +1,99 @@
+package unitgen
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/svckit/svckit/drain"
+	"github.com/svckit/svckit/unitgen/unit"
+)
+
+// timeouts writes the manager's time limits. svcrun keeps to its own, which
+// are shorter; the manager's are for the day when svcrun itself fails.
+func (w *writer) timeouts(s *unit.Section) {
+	p, d := w.policy, w.derived
+	kill := fmt.Sprintf("2 x %s for SIGKILL", about(p.Drain.KillWait))
+	steps := stepsText(p.Drain)
+	s.Comment(fmt.Sprintf("Start timeout %s, then to stop what did not start: %s, %s; and %s to spare.",
+		about(p.Ready.StartTimeout), steps, kill, about(margin)))
+	s.Add("TimeoutStartSec", exact(d.Start))
+
+	var before string
+	if len(p.Drain.PreStop) > 0 {
+		before = fmt.Sprintf("hook %s, ", about(p.Drain.PreStopTimeout))
+	}
+	if p.Drain.Delay > 0 {
+		before += fmt.Sprintf("delay %s, ", about(p.Drain.Delay))
+	}
+	s.Comment(fmt.Sprintf("A stop takes %s at most (%s%s, %s); and %s to spare.",
+		about(p.Drain.Budget()), before, steps, kill, about(margin)))
+	s.Add("TimeoutStopSec", exact(d.Stop))
+
+	s.Comment(fmt.Sprintf("After the watchdog's SIGABRT: %s for a core, %s for SIGKILL; and %s to spare.",
+		about(abortWait), about(p.Drain.KillWait), about(margin)))
+	s.Add("TimeoutAbortSec", exact(d.Abort))
+	if d.Watchdog > 0 {
+		s.Comment(w.watchdogComment())
+		s.Add("WatchdogSec", exact(d.Watchdog))
+	}
+}
+
+// stepsText is the steps of a drain: "TERM 30s, INT 5s".
+func stepsText(plan drain.Plan) string {
+	var steps []string
+	for _, step := range plan.Steps {
+		steps = append(steps, step.Signal.Name()+" "+about(step.Wait))
+	}
+	return strings.Join(steps, ", ")
+}
+
+// watchdogComment says how soon a hang ends, and how WatchdogSec= came about.
+func (w *writer) watchdogComment() string {
+	failures, slowest := slowestCheck(w.policy.Live.Checks)
+	return w.hangText() + fmt.Sprintf("\nsvcrun's own hang is noticed by systemd: (%s + 1) x (interval %s + timeout %s), so that the checks decide first.",
+		plural(failures, "failure"), about(slowest.Interval), about(slowest.Timeout))
+}
+
+// hangText bounds a hang, in the numbers of the policy.
+func (w *writer) hangText() string {
+	h := w.derived.Hang
+	var answer string
+	switch {
+	case h.Notice == 0:
+		return "A hang is reported in the unit's status only: no live check stops the service."
+	case w.policy.Restart.When == never:
+		answer = "no restart follows, as restart.when is no"
+	case h.First == h.Last:
+		answer = fmt.Sprintf("the restart follows within %s", atMost(h.First))
+	default:
+		answer = fmt.Sprintf("the restart follows within %s (%s at the end of the ladder)", atMost(h.First), atMost(h.Last))
+	}
+	return fmt.Sprintf("A hang is noticed and the stop begins within %s, %s.", atMost(h.Notice), answer)
+}
+
+// stop writes who is signalled when: svcrun walks the steps, and systemd
+// kills what svcrun left.
+func (w *writer) stop(s *unit.Section) {
+	s.Comment("A stop signals svcrun alone, which walks the steps; what is left when it ends is killed.")
+	s.Add("KillMode", "mixed")
+	s.Add("KillSignal", "SIGTERM")
+	s.Add("SendSIGKILL", "yes")
+	s.Comment("Half a service is no service: when the kernel kills a part of it for memory, the rest is stopped.")
+	s.Add("OOMPolicy", "stop")
+}
+
+// tasksMax bounds what a fork bomb can do before a stop catches up with it.
+const tasksMax = "4096"
+
+// surroundings writes what svcrun needs around it.
+func (w *writer) surroundings(s *unit.Section) {
+	s.Comment("The journal shows the service's name, not svcrun's.")
+	w.plain(s, "SyslogIdentifier", path.Base(w.policy.Exec[0]))
+	s.Comment("A limit, so that a service which forks without end can still be stopped.")
+	s.Add("TasksMax", tasksMax)
+	s.Comment("svcrun's own directories: its socket for the service, and its records.")
+	s.Add("RuntimeDirectory", ownDirectory)
+	s.Add("RuntimeDirectoryPreserve", "restart")
+	s.Add("StateDirectory", ownDirectory)
+}

@@ -1,0 +1,258 @@
+package unitgen
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/svckit/svckit/internal/syntax"
+)
+
+// reader walks a policy's nodes by its schema. It goes on after an error, so
+// that one run tells all that is wrong.
+type reader struct {
+	file    string
+	errs    Errors
+	at      map[string]Position
+	aliases int
+}
+
+// value is a node with the path of keys that leads to it, aliases followed.
+type value struct {
+	*yaml.Node
+	path string
+}
+
+// field reads the value of one key.
+type field[T any] func(r *reader, v value, into *T)
+
+// section is the schema of a mapping.
+type section[T any] struct {
+	path    string // "" for the file itself
+	example string // of what the mapping may look like, for errors
+	fields  map[string]field[T]
+	later   []string // keys of the format that this version does not have
+}
+
+// read reads a mapping by its schema.
+func (s section[T]) read(r *reader, v value, into *T) {
+	for _, pair := range r.pairs(v, s.example) {
+		read, known := s.fields[pair.key.Value]
+		switch {
+		case !known:
+			r.unknownKey(pair.key, s.path, s.known(), s.later)
+		case pair.value.Tag == "!!null":
+			r.errorf(pair.value.Node, "%s is empty; give it a value, or remove the key", pair.value.path)
+		default:
+			r.at[pair.value.path] = r.position(pair.value.Node)
+			read(r, pair.value, into)
+		}
+	}
+}
+
+// known are the names of the section's keys.
+func (s section[T]) known() []string {
+	var names []string
+	for name := range s.fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (r *reader) unknownKey(key *yaml.Node, path string, known, later []string) {
+	where := ""
+	if path != "" {
+		where = " in " + path
+	}
+	if slices.Contains(later, key.Value) {
+		r.errorf(key, "this version of svckit does not have the key %q%s; remove it", key.Value, where)
+		return
+	}
+	if near, ok := syntax.Nearest(key.Value, slices.Concat(known, later)); ok {
+		r.errorf(key, "unknown key %s%s; did you mean %s", quoted(key.Value), where, near)
+		return
+	}
+	r.errorf(key, "unknown key %s%s; known are %s", quoted(key.Value), where, strings.Join(known, ", "))
+}
+
+// pair is one key of a mapping with its value.
+type pair struct {
+	key   *yaml.Node
+	value value
+}
+
+// pairs are the keys and values of a mapping, in their order, without those
+// that checkKeys has reported.
+func (r *reader) pairs(v value, example string) []pair {
+	if v.Kind != yaml.MappingNode {
+		r.wrongType(v, "a mapping", example)
+		return nil
+	}
+	var pairs []pair
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(v.Content); i += 2 {
+		key := v.Content[i]
+		if key.Kind != yaml.ScalarNode || key.Tag == "!!merge" || seen[key.Value] {
+			continue
+		}
+		seen[key.Value] = true
+		pairs = append(pairs, pair{key, r.value(v.Content[i+1], join(v.path, key.Value))})
+	}
+	return pairs
+}
+
+// items are the values of a list.
+func (r *reader) items(v value, example string) []value {
+	if v.Kind != yaml.SequenceNode {
+		r.wrongType(v, "a list", example)
+		return nil
+	}
+	const most = 256
+	if len(v.Content) > most {
+		r.errorf(v.Node, "%s has %d items; at most %d are read", v.path, len(v.Content), most)
+		return nil
+	}
+	var items []value
+	for i, n := range v.Content {
+		items = append(items, r.value(n, fmt.Sprintf("%s[%d]", v.path, i)))
+	}
+	return items
+}
+
+// value follows an alias: once, since an anchor stands for what it is set on
+// and never for another alias.
+func (r *reader) value(n *yaml.Node, path string) value {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return value{n, path}
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// text reads a scalar as it is written: 8080 and true are words as well, in an
+// argument or a variable.
+func (r *reader) text(v value, example string) (string, bool) {
+	const most = 32 << 10
+	switch {
+	case v.Kind != yaml.ScalarNode || v.Tag == "!!null":
+		r.wrongType(v, "text", example)
+	case len(v.Value) > most:
+		r.errorf(v.Node, "%s has %d bytes; at most %d are read", v.path, len(v.Value), most)
+	case !utf8.ValidString(v.Value):
+		r.errorf(v.Node, "%s is not valid UTF-8", v.path)
+	case strings.Contains(v.Value, "\x00"):
+		r.errorf(v.Node, "%s has a NUL byte, which no unit can carry; remove it", v.path)
+	default:
+		return v.Value, true
+	}
+	return "", false
+}
+
+// texts reads a list of scalars.
+func (r *reader) texts(v value, example string) []string {
+	var texts []string
+	for _, item := range r.items(v, example) {
+		if text, ok := r.text(item, example); ok {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// maxSpan bounds every time span of a policy: beyond it it is a slip, and
+// sums stay far from overflow.
+const maxSpan = 7 * 24 * time.Hour
+
+// duration reads a time span between least and maxSpan.
+func (r *reader) duration(v value, least time.Duration, into *time.Duration) {
+	text, ok := r.text(v, "90s")
+	if !ok {
+		return
+	}
+	d, err := syntax.ParseDuration(text)
+	switch {
+	case err != nil:
+		r.errorf(v.Node, "%s: %w", v.path, err)
+	case d == syntax.Infinity:
+		r.errorf(v.Node, "%s: infinity would wait for ever; write a time span of at most %s", v.path, syntax.FormatDuration(maxSpan))
+	case d < least:
+		r.errorf(v.Node, "%s: %s is too short; the least is %s", v.path, quoted(text), syntax.FormatDuration(least))
+	case d > maxSpan:
+		r.errorf(v.Node, "%s: %s is too long; the most is %s", v.path, quoted(text), syntax.FormatDuration(maxSpan))
+	default:
+		*into = d
+	}
+}
+
+// integer reads a whole number between least and most.
+func (r *reader) integer(v value, least, most int, into *int) {
+	text, ok := r.text(v, strconv.Itoa(least))
+	if !ok {
+		return
+	}
+	n, err := strconv.Atoi(text)
+	switch {
+	case err != nil:
+		r.errorf(v.Node, "%s: %s is no whole number; write %d to %d", v.path, quoted(text), least, most)
+	case n < least || n > most:
+		r.errorf(v.Node, "%s: %d is out of range; write %d to %d", v.path, n, least, most)
+	default:
+		*into = n
+	}
+}
+
+// word reads one of a few words.
+func (r *reader) word(v value, words []string, into *string) {
+	text, ok := r.text(v, words[0])
+	switch {
+	case !ok:
+	case slices.Contains(words, text):
+		*into = text
+	default:
+		near, found := syntax.Nearest(text, words)
+		if found {
+			r.errorf(v.Node, "%s: %s is not known; did you mean %s", v.path, quoted(text), near)
+			return
+		}
+		r.errorf(v.Node, "%s: %s is not known; write one of %s", v.path, quoted(text), strings.Join(words, ", "))
+	}
+}
+
+// wrongType reports a value of a kind that its key cannot have.
+func (r *reader) wrongType(v value, wanted, example string) {
+	what := v.path
+	if what == "" {
+		what = "a policy"
+	}
+	r.errorf(v.Node, "%s wants %s, such as %s; this is %s", what, wanted, example, kindOf(v.Node))
+}
+
+// position is where a node stands.
+func (r *reader) position(n *yaml.Node) Position { return Position{r.file, n.Line, n.Column} }
+
+func (r *reader) errorf(n *yaml.Node, format string, args ...any) {
+	r.fail(r.position(n), format, args...)
+}
+
+// fail reports an error at a place of the file.
+func (r *reader) fail(at Position, format string, args ...any) {
+	at.File = r.file
+	r.errs = append(r.errs, Error{at, fmt.Errorf(format, args...).Error()})
+}
+
+// failAt reports an error at the first of the paths that the file has.
+func (r *reader) failAt(paths []string, format string, args ...any) {
+	r.fail(firstOf(r.at, paths), format, args...)
+}
