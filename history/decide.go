@@ -33,7 +33,7 @@ func decide(ev *evidence) End {
 	}
 	cause, detail := byResult(ev, end.Exit)
 	end.Cause, end.Detail = cause, append(end.Detail, detail...)
-	return refine(end, ev.endLine)
+	return refine(end, ev)
 }
 
 // blamed is the end of the process that the result is about: the main one, or
@@ -89,11 +89,13 @@ func byResult(ev *evidence, exit Exit) (Cause, []Field) {
 	return Unknown, []Field{{"result", ev.result}}
 }
 
+// bySuccess tells a stop that was asked for from a clean end. Without the
+// run's begin on record, the stop job's may be missing, too.
 func bySuccess(ev *evidence) Cause {
 	switch {
 	case ev.stopRequested:
 		return StopRequested
-	case ev.byBus:
+	case ev.byBus, !ev.started.known():
 		return Unknown
 	}
 	return Clean
@@ -168,11 +170,13 @@ func byLineAlone(ev *evidence) End {
 // refine takes what svcrun says where it agrees with how the manager saw the
 // main process end. A child that prints such a line of its own changes nothing
 // unless the end that it claims did happen.
-func refine(end End, line *EndLine) End {
+func refine(end End, ev *evidence) End {
+	line := ev.endLine
 	if line == nil {
 		return end
 	}
 	agrees := line.Cause == end.Cause
+	success := end.Cause == Clean || end.Cause == Unknown && ev.result == "success"
 	switch line.Cause {
 	case Unhealthy:
 		agrees = end.Exit.is(statusUnhealthy)
@@ -180,8 +184,8 @@ func refine(end End, line *EndLine) End {
 		agrees = agrees || end.Exit.is(statusStartTimeout)
 	case StopTimeout:
 		agrees = agrees || end.Exit == Exit{Killed, int(syntax.SIGKILL)}
-	case StopRequested:
-		agrees = agrees || end.Cause == Clean
+	case Clean, StopRequested:
+		agrees = agrees || success
 	case Exec:
 		agrees = agrees || end.Exit.is(statusExec)
 	}

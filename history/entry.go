@@ -24,7 +24,6 @@ type Entry struct {
 	Invocation string // INVOCATION_ID
 	MessageID  string
 	Message    string
-	JobType    string
 	JobResult  string
 	ExitCode   string // exited, killed or dumped
 	ExitStatus string // a status or a signal's number

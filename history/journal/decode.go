@@ -83,7 +83,6 @@ type record struct {
 	Run        text `json:"INVOCATION_ID"`
 	MessageID  text `json:"MESSAGE_ID"`
 	Message    text `json:"MESSAGE"`
-	JobType    text `json:"JOB_TYPE"`
 	JobResult  text `json:"JOB_RESULT"`
 	ExitCode   text `json:"EXIT_CODE"`
 	ExitStatus text `json:"EXIT_STATUS"`
@@ -96,7 +95,7 @@ type record struct {
 // prints those with two underscores and _BOOT_ID unasked.
 var outputFields = strings.Join([]string{
 	"_SOURCE_REALTIME_TIMESTAMP", "_PID", "_UID", "_SYSTEMD_CGROUP", "_SYSTEMD_UNIT",
-	"_SYSTEMD_INVOCATION_ID", "UNIT", "INVOCATION_ID", "MESSAGE_ID", "MESSAGE", "JOB_TYPE",
+	"_SYSTEMD_INVOCATION_ID", "UNIT", "INVOCATION_ID", "MESSAGE_ID", "MESSAGE",
 	"JOB_RESULT", "EXIT_CODE", "EXIT_STATUS", "COMMAND", "UNIT_RESULT", "N_RESTARTS",
 }, ",")
 
@@ -117,8 +116,7 @@ func Decode(line []byte) (history.Entry, error) {
 		OwnUnit: string(r.OwnUnit), OwnInvocation: string(r.OwnRun),
 		Unit: string(r.Unit), Invocation: string(r.Run),
 		MessageID: string(r.MessageID), Message: string(r.Message),
-		JobType: string(r.JobType), JobResult: string(r.JobResult),
-		ExitCode: string(r.ExitCode), ExitStatus: string(r.ExitStatus), Command: string(r.Command),
+		JobResult: string(r.JobResult), ExitCode: string(r.ExitCode), ExitStatus: string(r.ExitStatus), Command: string(r.Command),
 		UnitResult: string(r.UnitResult), NRestarts: string(r.NRestarts),
 	}, nil
 }

@@ -135,7 +135,8 @@ func (r Reader) read(ctx context.Context, p part, total *Report, visit func(hist
 	if readErr != nil {
 		cancel() // or it would wait for a reader
 	}
-	return total.finish(program, stderr.String(), errors.Join(readErr, cmd.Wait()))
+	err = errors.Join(readErr, cmd.Wait())
+	return total.finish(program, stderr.String(), err)
 }
 
 // scan decodes line by line what may be of interest.
