@@ -126,16 +126,19 @@ func byExit(ev *evidence, exit Exit) (Cause, []Field) {
 	return Unknown, nil
 }
 
-// byTimeout tells the timeouts apart, which all have the same Result=.
+// byTimeout tells the timeouts apart, which all have the same Result=. The
+// first one counts; that it was the first is sure only if the run's begin is
+// on record, or if no other can come before it.
 func byTimeout(ev *evidence) (Cause, []Field) {
+	isFirst := ev.started.known() || ev.stopRequested
 	switch {
 	case ev.timeout == phaseStart:
 		return StartTimeout, nil
-	case ev.timeout == phaseStop, ev.timeout == phaseNone && ev.stopRequested:
-		return StopTimeout, nil
 	case ev.timeout == phaseRuntime:
 		return Unknown, []Field{{"result", "timeout"}, {"message", "RuntimeMaxSec= was reached"}}
-	case ev.started.known() && !ev.ready.known() && ev.startFailed:
+	case ev.timeout == phaseStop && isFirst, ev.timeout == phaseNone && ev.stopRequested:
+		return StopTimeout, nil
+	case ev.timeout == phaseNone && ev.started.known() && !ev.ready.known() && ev.startFailed:
 		return StartTimeout, nil
 	}
 	return Unknown, []Field{{"result", "timeout"}}

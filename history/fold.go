@@ -139,10 +139,11 @@ func (f *Fold) refuse(e Entry, cause Cause) {
 // with the ID of the run before: the refused start has none. Up to 259 it may
 // repeat that run's result too, where 260 and later say start-limit-hit.
 func (f *Fold) addDead(e Entry) {
-	if e.UnitResult == "start-limit-hit" {
-		if !f.justRefused(stampOf(e)) {
-			f.refuse(e, StartLimit)
-		}
+	switch {
+	case f.justRefused(stampOf(e)):
+		return
+	case e.UnitResult == "start-limit-hit":
+		f.refuse(e, StartLimit)
 		return
 	}
 	ev := f.run(e)
