@@ -32,35 +32,36 @@ func main() {
 	proc.Die(run(os.Args[1:], os.Environ()))
 }
 
-// run is svcrun's whole life; it returns how to end.
-func run(args, environ []string) machine.Status {
+// run is svcrun's whole life; it returns how to end, and the directory that is
+// svcrun's own.
+func run(args, environ []string) (end machine.Status, dir string) {
 	out := newOutput(os.Stdout, os.Stderr, environ)
 	options, err := parse(args, environ)
 	switch {
 	case errors.Is(err, errHelp):
 		out.help()
-		return machine.Status{}
+		return machine.Status{}, ""
 	case errors.Is(err, errVersion):
 		out.version()
-		return machine.Status{}
+		return machine.Status{}, ""
 	case err != nil:
 		out.usage(err)
-		return machine.Status{Code: exitUsage}
+		return machine.Status{Code: exitUsage}, ""
 	}
 	out.level = options.level
 	options.Log = out.log
 	if options.Path, err = lookPath(options.Argv[0], environ); err != nil {
 		out.log(machine.Error, err.Error())
 		out.end(history.EndLine{Cause: history.Exec})
-		return machine.Status{Code: machine.ExitExec}
+		return machine.Status{Code: machine.ExitExec}, ""
 	}
 	outcome, err := supervise.Run(options.Options)
 	if err != nil {
 		out.log(machine.Error, err.Error())
-		return machine.Status{Code: 1}
+		return machine.Status{Code: 1}, ""
 	}
 	out.end(outcome.End)
-	return outcome.Status
+	return outcome.Status, options.RuntimeDir
 }
 
 // lookPath finds the command as execvp(3) would, so that a name without a

@@ -3,6 +3,7 @@ package proc
 import (
 	"os"
 	"runtime"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -22,17 +23,44 @@ const shellBase = 128
 //
 // A core is asked for where the child left one, so that the manager says
 // core-dump too, but with nothing in it: the child's is the one of interest.
-// Where the child left none, this process leaves none.
-func Die(s machine.Status) {
+// Where the child left none, this process leaves none. dir is a directory of
+// this process's own, or "": its core goes there where it would otherwise take
+// the place of the child's.
+func Die(s machine.Status, dir string) {
 	if s.Signal == 0 {
 		os.Exit(s.Code)
 	}
 	if os.Getpid() == 1 {
 		os.Exit(shellBase + int(s.Signal))
 	}
-	setCore(s.Core)
+	setCore(s.Core && keepCoresApart(dir))
 	raise(s.Signal)
 	os.Exit(shellBase + int(s.Signal))
+}
+
+// keepCoresApart sees to it that a core of this process cannot overwrite its
+// child's, as core(5) names them: a handler tells them apart by itself; else
+// the name has to have the process or its program in it, or the directory has
+// to be another.
+func keepCoresApart(dir string) bool {
+	text, err := os.ReadFile("/proc/sys/kernel/core_pattern")
+	if err != nil {
+		return false
+	}
+	pattern := string(text)
+	for _, apart := range []string{"%p", "%P", "%i", "%I", "%e", "%E", "%f"} {
+		if strings.Contains(pattern, apart) {
+			return true
+		}
+	}
+	if strings.HasPrefix(pattern, "|") || strings.HasPrefix(pattern, "@") {
+		return true
+	}
+	uses, err := os.ReadFile("/proc/sys/kernel/core_uses_pid")
+	if err == nil && strings.TrimSpace(string(uses)) != "0" {
+		return true
+	}
+	return dir != "" && !strings.HasPrefix(pattern, "/") && os.Chdir(dir) == nil
 }
 
 // setCore allows a core of no mappings, or forbids it. Not dumpable as well:
