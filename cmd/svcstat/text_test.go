@@ -1,0 +1,147 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svckit/svckit/history"
+)
+
+var now = time.Date(2026, 1, 31, 15, 0, 0, 0, time.UTC)
+
+func TestSpansAreShortAndPrecise(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0ms", 1499 * time.Microsecond: "1ms", 999 * time.Millisecond: "999ms", time.Second: "1.00s",
+		2274 * time.Millisecond: "2.27s", 26457 * time.Millisecond: "26.5s", 90 * time.Second: "1min 30s",
+		59*time.Minute + 59*time.Second: "59min 59s", 2*time.Hour + 5*time.Minute: "2h 5min", 76 * time.Hour: "3d 4h",
+	} {
+		if got := spanText(d); got != want {
+			t.Errorf("spanText(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestListShowsWhatIsKnown(t *testing.T) {
+	states := []history.State{
+		{
+			Unit: "api.service", ActiveState: "active", SubState: "running", NRestarts: 2,
+			LeftInactive: now.Add(-time.Hour), BecameActive: now.Add(-time.Hour),
+		},
+		{
+			Unit: "worker.service", ActiveState: "activating", SubState: "auto-restart", NRestarts: 12, Result: "exit-code",
+			Exit: history.Exit{Kind: history.Exited, Status: 3}, LeftInactive: now.Add(-time.Minute), Changed: now.Add(-time.Second),
+			RestartDelay: 27 * time.Second,
+		},
+	}
+	var out strings.Builder
+	if err := listTable(states, now, time.UTC).write(&out, false); err != nil {
+		t.Fatal(err)
+	}
+	want := `
+UNIT            STATE                      RESTARTS  LAST CAUSE        UP SINCE (UTC)       NEXT RESTART
+api.service     active (running)           2         -                 2026-01-31 14:00:00  -
+worker.service  activating (auto-restart)  12        exit-code code=3  -                    in 26.0s
+`
+	if got := "\n" + out.String(); got != want {
+		t.Errorf("got%s\nwant%s", got, want)
+	}
+}
+
+func TestHistoryShowsARunThatIsOnSoFar(t *testing.T) {
+	runs := []history.Run{{Number: 7, Running: true, Started: now.Add(-90 * time.Second), Ready: now.Add(-80 * time.Second)}}
+	var out strings.Builder
+	if err := historyTable(runs, now, time.UTC).write(&out, true); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.Contains(got, "1min 20s") || !strings.Contains(got, "\x1b[32mrunning\x1b[0m") || !strings.Contains(got, "10.0s") {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestColumnsLineUpByCharacters: neither colours nor bytes of UTF-8 count.
+func TestColumnsLineUpByCharacters(t *testing.T) {
+	var tab table
+	tab.add(cell{"é", bad}, cell{"x", plain})
+	tab.add(cell{"abc", plain}, cell{"y", plain})
+	for color, want := range map[bool]string{
+		false: "é    x\nabc  y\n", true: "\x1b[31mé\x1b[0m    x\nabc  y\n",
+	} {
+		var out strings.Builder
+		if err := tab.write(&out, color); err != nil || out.String() != want {
+			t.Errorf("color %v: %q, want %q", color, out.String(), want)
+		}
+	}
+}
+
+// TestNothingOnATerminalIsObeyed: what a service or a check said is quoted.
+func TestNothingOnATerminalIsObeyed(t *testing.T) {
+	end := history.End{Cause: history.Unhealthy, Detail: []history.Field{{Key: "last", Value: "\x1b]0;owned\a\r\nx"}}}
+	if got := endText(end); strings.ContainsAny(got, "\x1b\a\r\n") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestSinceReadsTimesAndSpans(t *testing.T) {
+	zone := time.FixedZone("there", 2*3600)
+	here := time.Date(2026, 1, 31, 15, 0, 0, 0, zone)
+	for word, want := range map[string]time.Time{
+		"now":                  here,
+		"today":                time.Date(2026, 1, 31, 0, 0, 0, 0, zone),
+		"yesterday":            time.Date(2026, 1, 30, 0, 0, 0, 0, zone),
+		"2h":                   here.Add(-2 * time.Hour),
+		"-90min":               here.Add(-90 * time.Minute),
+		"3d ago":               here.Add(-72 * time.Hour),
+		"2026-01-02":           time.Date(2026, 1, 2, 0, 0, 0, 0, zone),
+		"2026-01-02 03:04":     time.Date(2026, 1, 2, 3, 4, 0, 0, zone),
+		"2026-01-02 03:04:05":  time.Date(2026, 1, 2, 3, 4, 5, 0, zone),
+		"2026-01-02T03:04:05Z": time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		"03:04":                time.Date(2026, 1, 31, 3, 4, 0, 0, zone),
+		"03:04:05":             time.Date(2026, 1, 31, 3, 4, 5, 0, zone),
+	} {
+		got, err := parseSince(word, here)
+		if err != nil || !got.Equal(want) {
+			t.Errorf("parseSince(%q) = %v, %v; want %v", word, got, err, want)
+		}
+	}
+	for _, word := range []string{"", "soon", "infinity", "1M", "2026-13-01", "--2h"} {
+		if got, err := parseSince(word, here); err == nil {
+			t.Errorf("parseSince(%q) = %v, want an error", word, got)
+		}
+	}
+}
+
+func TestNearestNamesAreASlipAwayOrContainTheWord(t *testing.T) {
+	known := []string{"nginx.service", "nginx-debug.service", "redis-server.service", "ssh.service"}
+	for name, want := range map[string]string{
+		"ngnix.service": "nginx.service", "redis.service": "redis-server.service", "sssh.service": "ssh.service",
+		"nginx-debu.service": "nginx-debug.service", "postgres.service": "",
+	} {
+		if got := strings.Join(nearestNames(name, known), " "); got != want {
+			t.Errorf("nearestNames(%s) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestPermuteKeepsEveryWord(t *testing.T) {
+	app := newApp(output{})
+	for in, want := range map[string]string{
+		"history x":                  "history -- x",
+		"history x --json":           "history --json -- x",
+		"--json history x":           "history --json -- x",
+		"history x --since 2h -n5":   "history --since 2h -n 5 -- x",
+		"history --since -2h x":      "history --since -2h -- x",
+		"history --since=2h x":       "history --since=2h -- x",
+		"list a b -a --failed c":     "list -a --failed -- a b c",
+		"list -- -a":                 "list -- -a",
+		"--help":                     "--help",
+		"history --cause oom --help": "history --cause oom --help --",
+		"history -n":                 "history -n --",
+		"history - x":                "history -- - x",
+	} {
+		args := append([]string{"svcstat"}, strings.Fields(in)...)
+		if got := strings.Join(permute(args, app)[1:], " "); got != want {
+			t.Errorf("permute(%s) = %s, want %s", in, got, want)
+		}
+	}
+}
