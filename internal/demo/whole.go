@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,15 +37,22 @@ type timeLine struct{ began time.Time }
 
 func newTimeLine() *timeLine { return &timeLine{began: time.Now()} }
 
-// print prints one line: time, who, what. A program's line is cut where it
-// would fill the screen.
+// cast are those whose lines make the story; what the services log themselves
+// would drown it.
+var cast = []string{"operator", "client", "systemd", "svcrun", "manager", "manager hears"}
+
+// print prints one line: time, who, what. It is cut where it would fill the
+// screen.
 func (t *timeLine) print(l story.Line) {
-	const widest = 150
+	if !slices.Contains(cast, l.Who) {
+		return
+	}
+	const widest = 130
 	what := strings.TrimSpace(l.What)
 	if r := []rune(what); len(r) > widest {
 		what = string(r[:widest]) + "…"
 	}
-	fmt.Printf("%9.3fs  %-14s %s\n", l.At.Sub(t.began).Seconds(), l.Who, what)
+	fmt.Printf("%8.3fs  %-13s %s\n", l.At.Sub(t.began).Seconds(), l.Who, what)
 }
 
 // chapter prints a heading.
@@ -120,7 +128,7 @@ func stopped(ctx context.Context, s *story.Stage, name string) (*story.Service, 
 	if _, err := svc.Start(ctx); err != nil {
 		return nil, err
 	}
-	_, err = svc.Stop(ctx, story.Marker)
+	_, err = svc.Stop(ctx, story.Markers[name])
 	return svc, err
 }
 

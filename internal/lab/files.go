@@ -57,7 +57,8 @@ func (m *Machine) Install(hostPath, guestPath string, mode fs.FileMode) error {
 }
 
 // replaceFile writes under another name first and renames: a program that runs
-// can be replaced but not written, and nobody reads half a file.
+// can be replaced but not written, nobody reads half a file, and two that write
+// the same file do not meet.
 func (m *Machine) replaceFile(guestPath string, mode fs.FileMode, write func(io.Writer) error) error {
 	root, err := m.files()
 	if err != nil {
@@ -68,7 +69,7 @@ func (m *Machine) replaceFile(guestPath string, mode fs.FileMode, write func(io.
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err
 	}
-	unfinished := name + ".unfinished"
+	unfinished := fmt.Sprintf("%s.unfinished-%d", name, m.writes.Add(1))
 	file, err := root.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
 	if err != nil {
 		return err

@@ -29,6 +29,7 @@ type Machine struct {
 	version string
 
 	units     atomic.Int64 // counts the names that were given out
+	writes    atomic.Int64 // counts the files that were written
 	closeOnce sync.Once
 	closeErr  error
 }

@@ -32,6 +32,6 @@ func (s *Stage) DeployNginx(ctx context.Context) (*Service, error) {
 	return s.Deploy(ctx, "nginx")
 }
 
-// Marker is in the command line of every process of the services that do not
+// Markers are in the command line of every process of the services that do not
 // want to stop, for pgrep --full.
-const Marker = "sleep 8640[1-4]"
+var Markers = map[string]string{"stubborn": "sleep 86401", "escape": "sleep 8640[2-4]"}

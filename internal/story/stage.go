@@ -24,14 +24,14 @@ type Line struct {
 type Options struct {
 	Bin      string     // directory of the three programs
 	Policies []string   // directories of policy files, the first that has a file wins
-	Tell     func(Line) // may be called from another goroutine; never from two at once
+	Tell     func(Line) // is called from another goroutine, in the order of time
 }
 
 // Stage is a machine with svckit installed.
 type Stage struct {
 	Machine *lab.Machine
 	options Options
-	lines   chan Line
+	teller  *teller
 }
 
 // programs are what a package of svckit would install.
@@ -44,13 +44,7 @@ func Open(ctx context.Context, m *lab.Machine, o Options) (*Stage, error) {
 			return nil, fmt.Errorf("cannot install %s: %w", p, err)
 		}
 	}
-	s := &Stage{Machine: m, options: o, lines: make(chan Line)}
-	go func() {
-		for line := range s.lines {
-			o.Tell(line)
-		}
-	}()
-	return s, nil
+	return &Stage{Machine: m, options: o, teller: newTeller(ctx, o.Tell)}, nil
 }
 
 // Target is the policy target that fits the machine.
@@ -63,7 +57,7 @@ func (s *Stage) Target() string {
 
 // tell adds a line of the story's own.
 func (s *Stage) tell(who, format string, args ...any) {
-	s.lines <- Line{time.Now(), who, fmt.Sprintf(format, args...)}
+	s.teller.add(Line{time.Now(), who, fmt.Sprintf(format, args...)})
 }
 
 // Service is a unit made from a policy.
@@ -81,6 +75,7 @@ func (s *Stage) Deploy(ctx context.Context, name string) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	began := time.Now()
 	path := "/root/" + name + ".yaml"
 	if err := s.Machine.WriteFile(path, text, 0o644); err != nil {
 		return nil, err
@@ -98,7 +93,7 @@ func (s *Stage) Deploy(ctx context.Context, name string) (*Service, error) {
 		return nil, err
 	}
 	svc := &Service{Unit: name + ".service", Text: string(unit), Stage: s}
-	return svc, svc.follow(ctx)
+	return svc, svc.follow(ctx, began)
 }
 
 // policy reads a policy file.
@@ -114,9 +109,10 @@ func (s *Stage) policy(name string) ([]byte, error) {
 	return nil, failed
 }
 
-// follow tells what the journal says of the service from now on.
-func (svc *Service) follow(ctx context.Context) error {
-	cmd := svc.Machine.Command(ctx, "journalctl", "--follow", "--lines=0", "--output=json", "--unit="+svc.Unit)
+// follow tells what the journal says of the service since then, and from now on.
+func (svc *Service) follow(ctx context.Context, since time.Time) error {
+	cmd := svc.Machine.Command(ctx, "journalctl", "--follow", "--no-tail", fmt.Sprintf("--since=@%d", since.Unix()),
+		"--output=json", "--unit="+svc.Unit)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -131,11 +127,8 @@ func (svc *Service) follow(ctx context.Context) error {
 				_ = cmd.Wait()
 				return
 			}
-			select {
-			case svc.lines <- entry.line():
-				svc.seen.Store(entry.Cursor)
-			case <-ctx.Done():
-			}
+			svc.teller.add(entry.line())
+			svc.seen.Store(entry.Cursor)
 		}
 	}()
 	return nil
@@ -151,10 +144,11 @@ func (svc *Service) Settle(ctx context.Context) {
 	}
 	for range 200 {
 		if svc.seen.Load() == last.Cursor {
-			return
+			break
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+	svc.teller.flush()
 }
 
 // journalEntry is what a time line shows of an entry.

@@ -281,6 +281,8 @@ func (m *Machine) kill() {
 	if !m.mainGone {
 		m.mainKilled = true
 		m.log(Warning, "the main process did not end in time: SIGKILL to all that is left")
+	} else {
+		m.log(Notice, fmt.Sprintf("%d processes outlived the main process by %s: SIGKILL", m.left, syntax.FormatDuration(m.cfg.Drain.KillWait)))
 	}
 	m.killUntil = m.now.Add(m.cfg.Drain.KillWait)
 	m.enter(Killing, m.now)
