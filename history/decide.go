@@ -191,6 +191,7 @@ func refine(end End, ev *evidence) End {
 		agrees = agrees || success
 	case Exec:
 		agrees = agrees || end.Exit.is(statusExec)
+	default: // svcrun adds its fields to what both see alike
 	}
 	if agrees {
 		end.Cause = line.Cause

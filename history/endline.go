@@ -83,26 +83,19 @@ func cutField(s string) (field Field, rest string, more, ok bool) {
 	if !found || !validKey(key) {
 		return Field{}, "", false, false
 	}
-	value := s
+	word := s
 	if strings.HasPrefix(s, `"`) {
 		quoted, err := strconv.QuotedPrefix(s)
 		if err != nil {
 			return Field{}, "", false, false
 		}
-		if value, err = strconv.Unquote(quoted); err != nil {
-			return Field{}, "", false, false
-		}
-		if s = s[len(quoted):]; s != "" && s[0] != ' ' {
-			return Field{}, "", false, false
-		}
-		rest, more = strings.CutPrefix(s, " ")
-	} else {
-		value, rest, more = strings.Cut(s, " ")
-		if !isBare(value) {
-			return Field{}, "", false, false
-		}
+		word = quoted
+	} else if i := strings.IndexByte(s, ' '); i >= 0 {
+		word = s[:i]
 	}
-	return Field{key, value}, rest, more, len(value) <= maxValue
+	value, ok := unquoteValue(word)
+	rest, more = strings.CutPrefix(s[len(word):], " ")
+	return Field{key, value}, rest, more, ok && (more || rest == "")
 }
 
 // validKey keeps keys to what needs no quoting anywhere.
@@ -119,6 +112,15 @@ func quoteValue(value string) string {
 		return value
 	}
 	return strconv.Quote(value)
+}
+
+// unquoteValue reads what quoteValue wrote.
+func unquoteValue(word string) (string, bool) {
+	if isBare(word) {
+		return word, len(word) <= maxValue
+	}
+	value, err := strconv.Unquote(word)
+	return value, err == nil && word[0] == '"' && len(value) <= maxValue
 }
 
 // isBare says whether a value may stand without quotes.

@@ -214,6 +214,7 @@ func (f *Fold) addDuring(e Entry) {
 		ev.setTimeout(phaseStop)
 	case evRuntimeMax:
 		ev.setTimeout(phaseRuntime)
+	default: // addManager keeps the others to itself
 	}
 }
 

@@ -150,8 +150,9 @@ func runCause(r history.Run) (string, style) {
 		return "no end on record", plain
 	case history.Clean, history.StopRequested:
 		return endText(r.End), plain
+	default:
+		return endText(r.End), bad
 	}
-	return endText(r.End), bad
 }
 
 // endText is a cause with what is known beside it, in the form of svcrun's
@@ -181,8 +182,9 @@ func impliesCode(cause history.Cause, code int) bool {
 		return code == 203
 	case history.Clean, history.Protocol:
 		return code == 0
+	default:
+		return false
 	}
-	return false
 }
 
 func zoneHead(zone *time.Location) string {

@@ -145,7 +145,7 @@ func scan(in io.Reader, visit func(history.Entry)) (skipped int, err error) {
 	for {
 		line, oversized, err := readLine(reader)
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return skipped, nil
 		case err != nil:
 			return skipped, fmt.Errorf("cannot read journalctl's output: %w", err)
@@ -176,7 +176,7 @@ func readLine(reader *bufio.Reader) (line []byte, oversized bool, err error) {
 	if err == nil {
 		return bytes.TrimSuffix(chunk, []byte{'\n'}), false, nil
 	}
-	for err == bufio.ErrBufferFull {
+	for errors.Is(err, bufio.ErrBufferFull) {
 		if oversized = oversized || len(line)+len(chunk) > maxLine; oversized {
 			line = nil
 		} else {
@@ -184,10 +184,10 @@ func readLine(reader *bufio.Reader) (line []byte, oversized bool, err error) {
 		}
 		chunk, err = reader.ReadSlice('\n')
 	}
-	if err == io.EOF && len(line)+len(chunk) == 0 && !oversized {
+	if errors.Is(err, io.EOF) && len(line)+len(chunk) == 0 && !oversized {
 		return nil, false, io.EOF
 	}
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, false, err
 	}
 	line = append(line, bytes.TrimSuffix(chunk, []byte{'\n'})...)
