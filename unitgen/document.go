@@ -59,7 +59,7 @@ func (r *reader) parseDocument(data []byte) (*yaml.Node, bool) {
 func (r *reader) checkBytes(data []byte) bool {
 	switch {
 	case len(data) > maxFile:
-		r.fail(Position{Line: 1, Column: 1}, "the file has %d bytes; a policy has at most %d", len(data), maxFile)
+		r.fail(Position{Line: 1, Column: 1}, "the file is longer than %d bytes; no policy is", maxFile)
 	case !utf8.Valid(data):
 		valid := data
 		for len(valid) > 0 {

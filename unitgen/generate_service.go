@@ -89,11 +89,21 @@ const tasksMax = "4096"
 // surroundings writes what svcrun needs around it.
 func (w *writer) surroundings(s *unit.Section) {
 	s.Comment("The journal shows the service's name, not svcrun's.")
-	w.plain(s, "SyslogIdentifier", path.Base(w.policy.Exec[0]))
+	w.plain(s, "SyslogIdentifier", identifier(w.policy))
 	s.Comment("A limit, so that a service which forks without end can still be stopped.")
 	s.Add("TasksMax", tasksMax)
 	s.Comment("svcrun's own directories: its socket for the service, and its records.")
 	s.Add("RuntimeDirectory", ownDirectory)
 	s.Add("RuntimeDirectoryPreserve", "restart")
 	s.Add("StateDirectory", ownDirectory)
+}
+
+// identifier is the program's name; the unit's where no directive can carry
+// that.
+func identifier(p Policy) string {
+	program := path.Base(p.Exec[0])
+	if _, err := unit.Plain(program); err != nil {
+		return p.Name
+	}
+	return program
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/svckit/svckit/unitgen/unit"
 )
 
@@ -16,7 +18,7 @@ func Read(file string, data []byte) (Policy, error) {
 		v := r.value(root, "")
 		r.at[""] = r.position(root)
 		policySection.read(r, v, &p)
-		r.required()
+		r.required(v)
 	}
 	p.at = r.at
 	return p, r.errs.sorted()
@@ -58,7 +60,10 @@ var installSection = section[[]string]{
 }
 
 // required reports what no policy can do without.
-func (r *reader) required() {
+func (r *reader) required(v value) {
+	if v.Kind != yaml.MappingNode {
+		return
+	}
 	for _, key := range []struct{ name, cure string }{
 		{"name", "write name: and the unit's name without .service"},
 		{"exec", "write exec: and the command, such as [/usr/bin/worker, --port, 8080]"},
@@ -130,7 +135,7 @@ func (r *reader) units(v value, example string) []string {
 		case strings.ContainsFunc(prefix+instance, notUnitRune) || prefix == "" || len(name) > maxUnitName:
 			r.errorf(item.Node, "%s: %s is no name of a unit; write names such as network-online.target, each an item of the list", item.path, quoted(name))
 		case !suffixed:
-			r.errorf(item.Node, "%s: %s has no type; did you mean %s.service", item.path, quoted(name), name)
+			r.errorf(item.Node, "%s: %s has no type at its end; write %s.service, %s.target or what else it is", item.path, quoted(name), name, name)
 		default:
 			names = append(names, name)
 		}

@@ -116,7 +116,7 @@ func (r *reader) checkMapping(v value) (watchdog.Check, bool) {
 	if !ok {
 		return watchdog.Check{}, false
 	}
-	return r.parseCheck(kind, target, given)
+	return r.parseCheck(v, kind, target, given)
 }
 
 // noKind reports a mapping that does not say what it asks.
@@ -181,7 +181,7 @@ var inPolicy = strings.NewReplacer("on-unhealthy", "on_unhealthy", "header-file"
 
 // parseCheck makes a check of its parts. What is wrong with an option is
 // reported at the option: it is the first whose adding brings the error.
-func (r *reader) parseCheck(kind pair, target string, options []option) (watchdog.Check, bool) {
+func (r *reader) parseCheck(v value, kind pair, target string, options []option) (watchdog.Check, bool) {
 	var plain []watchdog.Option
 	for _, o := range options {
 		plain = append(plain, o.Option)
@@ -198,7 +198,7 @@ func (r *reader) parseCheck(kind pair, target string, options []option) (watchdo
 		}
 		blamed = options[i].key
 	}
-	r.errorf(blamed, "%s: %s", kind.value.path, inPolicy.Replace(err.Error()))
+	r.errorf(blamed, "%s: %s", v.path, inPolicy.Replace(err.Error()))
 	return watchdog.Check{}, false
 }
 

@@ -126,10 +126,12 @@ func (r *reader) items(v value, example string) []value {
 }
 
 // value follows an alias: once, since an anchor stands for what it is set on
-// and never for another alias.
+// and never for another alias. What is wrong is blamed on the alias.
 func (r *reader) value(n *yaml.Node, path string) value {
 	if n.Kind == yaml.AliasNode {
-		n = n.Alias
+		meant := *n.Alias
+		meant.Line, meant.Column = n.Line, n.Column
+		n = &meant
 	}
 	return value{n, path}
 }
@@ -221,13 +223,22 @@ func (r *reader) word(v value, words []string, into *string) {
 	case slices.Contains(words, text):
 		*into = text
 	default:
-		near, found := syntax.Nearest(text, words)
-		if found {
+		if near, ok := nearest(text, words); ok {
 			r.errorf(v.Node, "%s: %s is not known; did you mean %s", v.path, quoted(text), near)
 			return
 		}
 		r.errorf(v.Node, "%s: %s is not known; write one of %s", v.path, quoted(text), strings.Join(words, ", "))
 	}
+}
+
+// nearest finds the word that was mistyped, or cut short.
+func nearest(text string, words []string) (string, bool) {
+	for _, word := range words {
+		if len(text) > 3 && strings.HasPrefix(word, text) {
+			return word, true
+		}
+	}
+	return syntax.Nearest(text, words)
 }
 
 // wrongType reports a value of a kind that its key cannot have.

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/svckit/svckit/unitgen"
+)
+
+// This file holds all text that a user sees of svcgen. Units and documents go
+// to stdout and nothing else does. What is said about them goes to stderr, one
+// line each, in lower case and without a full stop: errors as "svcgen: …", or
+// as file:line:column where a policy is wrong; warnings with that word; and
+// what to type next as "next: …".
+
+const (
+	appUsage = "turns policies into systemd units"
+	appHelp  = `usage: svcgen VERB [FLAGS] ARGUMENT...
+
+Turns policies into systemd units: readiness, watchdog, restarts and a bounded
+stop, with every derived number explained beside it.
+
+verbs:
+{{range .VisibleCommands}}  {{.Name}}   {{.Usage}}
+{{end}}
+"svcgen VERB --help" tells the flags of a verb, --version the version.
+
+exit status: 0 done, 1 a file could not be read or written, 64 usage,
+65 something is wrong with the policy
+`
+	noVerbText  = "no verb; write svcgen VERB, where VERB is one of: %s"
+	noValueText = "%s wants a value; see svcgen VERB --help"
+
+	generateUsage       = "writes the units of a policy"
+	generateUsageText   = "svcgen generate FILE [-o DIR] [--target TARGET]"
+	generateDescription = `FILE is a policy, see svckit-policy(5); - is the standard input. Without -o each unit
+is printed under a line that says where it goes. With -o the units are written
+into DIR, each at once and whole; one that was edited by hand is left alone.
+
+Exit status: 0 done, 1 a file could not be read or written, 64 usage,
+65 something is wrong with the policy; nothing is written then.`
+
+	outputFlagUsage = "write the units into `DIR`, which is created"
+	svcrunFlagUsage = "where the target has svcrun: an absolute `PATH`"
+	forceFlagUsage  = "overwrite units that were edited by hand, or that svcgen did not write"
+	formatFlagUsage = "print as `FORMAT`: text or json"
+	jsonFlagUsage   = "the same as --format=json"
+
+	oneFileText = "generate wants one policy, not %d; write svcgen generate FILE, or - for the standard input"
+
+	isDirectoryText = "%s is a directory; remove it"
+	noFileText      = "%s is no plain file but, most likely, a link to another unit or a mask; " +
+		"remove it (systemctl disable or unmask), or overwrite it with --force"
+	foreignText = "%s was not written by svcgen; move it away, or overwrite it with --force"
+	editedText  = "%s was edited since svcgen wrote it; move the change to a drop-in (systemctl edit %s), then overwrite it with --force"
+)
+
+func targetFlagUsage() string {
+	return "generate for `TARGET`: " + strings.Join(unitgen.Targets(), ", ") + " or host (the policy's, else host)"
+}
+
+// tellError prints an error; what is wrong with a policy has its place before
+// it, where an editor finds it.
+func (p program) tellError(err error) {
+	if isPolicyError(err) {
+		fmt.Fprintln(p.stderr, err)
+		return
+	}
+	fmt.Fprintln(p.stderr, "svcgen:", err)
+}
+
+func (p program) tellWarnings(warnings []unitgen.Warning) {
+	for _, w := range warnings {
+		if w.Line > 0 {
+			fmt.Fprintf(p.stderr, "%s: warning: %s\n", w.Position, w.Message)
+			continue
+		}
+		fmt.Fprintf(p.stderr, "svcgen: warning: %s\n", w.Message)
+	}
+}
+
+// printText prints the units, or says where they are, and what to do next.
+func (p program) printText(r report) error {
+	for i, file := range r.result.Files {
+		switch state := r.state(i); state {
+		case printed:
+			if _, err := fmt.Fprintf(p.stdout, "%s\n%s", unitgen.PathComment(r.path(i)), file.Text); err != nil {
+				return err
+			}
+		case written, unchanged:
+			fmt.Fprintf(p.stderr, "svcgen: %s: %s\n", r.path(i), state)
+		}
+	}
+	for _, command := range r.next() {
+		fmt.Fprintf(p.stderr, "next: %s\n", command)
+	}
+	return nil
+}
+
+// next is what an administrator types to bring the units into effect.
+func (r report) next() []string {
+	var commands []string
+	switch {
+	case r.dir == "":
+		commands = append(commands, fmt.Sprintf("svcgen generate %s --target=%s -o %s", shellWord(r.source), r.target.Name, systemUnits))
+	case !slices.Contains(r.states, written):
+		return nil
+	case !slices.Contains(unitDirs, strings.TrimRight(r.dir, "/")):
+		for i := range r.result.Files {
+			commands = append(commands, fmt.Sprintf("cp %s %s/", shellWord(r.path(i)), systemUnits))
+		}
+	}
+	commands = append(commands, "systemctl daemon-reload")
+	if len(r.policy.WantedBy) == 0 {
+		return append(commands, "systemctl start "+r.policy.Unit())
+	}
+	return append(commands, "systemctl enable --now "+r.policy.Unit())
+}
+
+// shellWord quotes a file's name for a shell, where it needs quotes.
+func shellWord(s string) string {
+	plain := !strings.ContainsFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+@:,=", r)
+	})
+	if plain {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// unitDirs are where systemd looks for units (systemd.unit(5)).
+var unitDirs = []string{systemUnits, "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"}
