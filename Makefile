@@ -14,8 +14,9 @@ ldflags   = -s -w -X main.version=$(VERSION)
 lint     := $(GO) tool -modfile=tools/go.mod golangci-lint
 
 # The packages whose tests boot a systemd are those that import internal/lab. They run after the others and one by one,
-# so that nothing else takes the processor while they measure, and aloud (-v), so that a skip is seen. What they saw last
-# time counts for nothing (-count=1): the programs and the roots they run are no part of what go test looks at.
+# so that nothing else takes the processor while they measure, aloud (-v), so that a skip is seen, and many side by side
+# (-parallel), since they mostly wait for timers. What they saw last time counts for nothing (-count=1): the programs
+# and the roots they run are no part of what go test looks at.
 tested        = $(GO) list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./...
 lab_packages  = $$($(tested) | awk  '/\/internal\/lab/ { print $$1 }')
 unit_packages = $$($(tested) | awk '!/\/internal\/lab/ { print $$1 }')
@@ -27,7 +28,7 @@ define run_tests
 @echo '== unit tests, with the race detector'
 @packages="$(unit_packages)"; $(go_test) -timeout $(1) $(3) $$packages
 @echo '== tests in the lab'
-@packages="$(lab_packages)"; $(go_test) -count=1 -v -p 1 -timeout $(2) $$packages
+@packages="$(lab_packages)"; $(go_test) -count=1 -v -p 1 -parallel 12 -timeout $(2) $$packages
 endef
 
 ##@ Build and show

@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,8 +21,40 @@ var machines labtest.Pool
 
 func TestMain(m *testing.M) { os.Exit(machines.Main(m)) }
 
-// noise is what a busy machine adds to a measurement.
-const noise = 500 * time.Millisecond
+// noise is what a host adds to each measurement even when nothing else runs:
+// the journal, and commands that ask.
+const noise = 150 * time.Millisecond
+
+// gauge finds out how starved the host is while a test measures: how late a
+// timer of the test's own was at worst. What is charged to systemd's timers
+// must not be the host's.
+type gauge struct{ worst atomic.Int64 }
+
+func newGauge(ctx context.Context) *gauge {
+	g := &gauge{}
+	go func() {
+		const period = 5 * time.Millisecond
+		ticker := time.NewTicker(period)
+		defer ticker.Stop()
+		for last := time.Now(); ; {
+			select {
+			case <-ticker.C:
+			case <-ctx.Done():
+				return
+			}
+			now := time.Now()
+			if late := int64(now.Sub(last) - period); late > g.worst.Load() {
+				g.worst.Store(late)
+			}
+			last = now
+		}
+	}()
+	return g
+}
+
+// allowance is what a measurement may be off by. A process of another kind
+// that competes on the same two processors waits longer than a goroutine does.
+func (g *gauge) allowance() time.Duration { return noise + 4*time.Duration(g.worst.Load()) }
 
 // onEach runs a test on every suite's systemd. The machines mostly wait, so
 // they do it side by side.
@@ -110,7 +143,7 @@ func TestRedisStartsByHealthCheckSurvivesAHangAndRestartsByItsLadder(t *testing.
 }
 
 // promise is what svcgen wrote into the unit about hangs.
-var promise = regexp.MustCompile(`# A hang is noticed and the stop begins within (\S+), the restart follows within ([0-9a-z.]+)`)
+var promise = regexp.MustCompile(`(?m)^# A hang is noticed and the stop begins within (.+), the restart follows within (.+?[a-z])(?: \(.*)?\.$`)
 
 // hang holds a hang against the time that the unit names.
 func hang(t *testing.T, ctx context.Context, svc *story.Service) {
@@ -141,6 +174,7 @@ func hang(t *testing.T, ctx context.Context, svc *story.Service) {
 func crash(t *testing.T, ctx context.Context, svc *story.Service) {
 	t.Helper()
 	const starts = 6 // restart.give_up in examples/redis.yaml
+	host := newGauge(ctx)
 	crashed, err := svc.Crash(ctx, story.CrashTimes)
 	if err != nil {
 		t.Fatal(err)
@@ -159,8 +193,10 @@ func crash(t *testing.T, ctx context.Context, svc *story.Service) {
 			t.Errorf("restart %d: the delay is unknown", i+1)
 			continue
 		}
-		if got := time.Duration(*r.Delay) * time.Microsecond; got < want || got > want+policy.TimerSlack+noise {
-			t.Errorf("restart %d came after %v; the ladder says %v, and a timer may be %v late", i+1, got, want, policy.TimerSlack)
+		got := time.Duration(*r.Delay) * time.Microsecond
+		if got < want || got > want+policy.TimerSlack+host.allowance() {
+			t.Errorf("restart %d came after %v; the ladder says %v, a timer may be %v late, and the host added %v",
+				i+1, got, want, policy.TimerSlack, host.allowance())
 		}
 	}
 }
@@ -228,6 +264,7 @@ func TestStopIsBoundedAndLeavesNothingWhateverTheServiceDoes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			onEach(t, func(t *testing.T, ctx context.Context, s *story.Stage) {
+				host := newGauge(ctx)
 				svc, err := s.Deploy(ctx, name)
 				start(t, ctx, svc, err, "ready")
 				stopped, err := svc.Stop(ctx, story.Markers[name])
@@ -239,7 +276,7 @@ func TestStopIsBoundedAndLeavesNothingWhateverTheServiceDoes(t *testing.T) {
 				if said == nil {
 					t.Fatalf("the unit names no bound for a stop:\n%s", svc.Text)
 				}
-				if within, err := syntax.ParseDuration(said[1]); err != nil || stopped.Took > within+noise {
+				if within, err := syntax.ParseDuration(said[1]); err != nil || stopped.Took > within+host.allowance() {
 					t.Errorf("the stop took %v; the unit promises %v, %v", stopped.Took, within, err)
 				}
 				if got := causes(runs(t, ctx, svc)); got != want.cause {
