@@ -15,7 +15,6 @@ type State struct {
 	SubState     string // running, dead, auto-restart, …
 	Result       string
 	StatusText   string
-	MainPID      int
 	NRestarts    int
 	Exit         Exit // of the main process of the last run
 

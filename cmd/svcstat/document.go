@@ -26,7 +26,6 @@ type unitDocument struct {
 	ActiveState string  `json:"active_state"` // active, activating, deactivating, inactive, failed, …
 	SubState    string  `json:"sub_state"`    // running, auto-restart, dead, …
 	Status      *string `json:"status"`       // the service's own STATUS=
-	MainPID     *int    `json:"main_pid"`     // of the main process, while there is one
 	Restarts    int     `json:"restarts"`     // automatic restarts since the last requested start (NRestarts=)
 
 	// The end of the last run, while no run is on and the manager can tell: after
@@ -135,7 +134,7 @@ func newExitDocument(exit history.Exit) exitDocument {
 func newUnitDocument(s history.State, zone *time.Location) unitDocument {
 	doc := unitDocument{
 		Unit: s.Unit, LoadState: s.LoadState, ActiveState: s.ActiveState, SubState: s.SubState,
-		Status: known(s.StatusText), MainPID: known(s.MainPID), Restarts: s.NRestarts,
+		Status: known(s.StatusText), Restarts: s.NRestarts,
 	}
 	if end, ok := s.LastEnd(); ok {
 		doc.LastCause = known(string(end.Cause))

@@ -92,7 +92,7 @@ func listed(ctx context.Context, patterns []string, keep func(history.State) boo
 		}
 	}
 	states = slices.DeleteFunc(states, func(s history.State) bool { return s.LoadState == "not-found" || !keep(s) })
-	return states, conn.Fill(ctx, states)
+	return states, conn.Fill(ctx, states, bus.Brief)
 }
 
 // noSuchUnit is the error for a unit that is nowhere, with a hint at those

@@ -85,13 +85,13 @@ const us = 1_700_000_000_000_000
 var units = manager{
 	"up.service": {"loaded", "active", "running", map[string]any{
 		"InvocationID": []byte{0xab, 0x01}, "InactiveExitTimestamp": uint64(us), "ActiveEnterTimestamp": uint64(us + 5e6),
-		"NRestarts": uint32(3), "StatusText": "live 2/2", "MainPID": uint32(42), "Result": "success",
+		"NRestarts": uint32(3), "StatusText": "live 2/2", "Result": "success",
 		"ExecMainCode": int32(1), "RestartUSec": uint64(100_000),
 	}},
 	"waits.service": {"loaded", "activating", "auto-restart", map[string]any{
 		"InvocationID": []byte{0xcd}, "InactiveExitTimestamp": uint64(us), "ActiveEnterTimestamp": uint64(0),
 		"InactiveEnterTimestamp": uint64(us + 1e6), "StateChangeTimestamp": uint64(us + 2e6), "NRestarts": uint32(7),
-		"StatusText": "", "MainPID": uint32(0), "Result": "core-dump", "ExecMainCode": int32(3), "ExecMainStatus": int32(11),
+		"StatusText": "", "Result": "core-dump", "ExecMainCode": int32(3), "ExecMainStatus": int32(11),
 		"ExecMainExitTimestamp": uint64(us + 9e5), "RestartUSec": uint64(1e6), "RestartUSecNext": uint64(26.5e6),
 	}},
 	"old.service": {"loaded", "failed", "failed", map[string]any{
@@ -106,7 +106,7 @@ func TestServicesAreReadWithAllThatTellsOfARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.Fill(t.Context(), states); err != nil {
+	if err := conn.Fill(t.Context(), states, Full); err != nil {
 		t.Fatal(err)
 	}
 	want := []history.State{
@@ -116,7 +116,7 @@ func TestServicesAreReadWithAllThatTellsOfARun(t *testing.T) {
 		},
 		{ // while it is up nobody asks how it ended
 			Unit: "up.service", InvocationID: "ab01", LoadState: "loaded", ActiveState: "active", SubState: "running",
-			StatusText: "live 2/2", MainPID: 42, NRestarts: 3,
+			StatusText: "live 2/2", NRestarts: 3,
 			LeftInactive: time.UnixMicro(us), BecameActive: time.UnixMicro(us + 5e6),
 		},
 		{
@@ -159,18 +159,44 @@ func TestManyServicesAreAskedAWindowAtATime(t *testing.T) {
 	if err != nil || len(states) != 300 {
 		t.Fatalf("%d services, %v", len(states), err)
 	}
-	if err := conn.Fill(t.Context(), states); err != nil {
+	if err := conn.Fill(t.Context(), states, Brief); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range states {
-		if s.NRestarts != 3 || s.InvocationID != "ab01" {
+		if s.NRestarts != 3 || s.StatusText != "live 2/2" || s.BecameActive.IsZero() {
 			t.Fatalf("%+v", s)
 		}
 	}
 	fake.mu.Lock()
 	defer fake.mu.Unlock()
-	if got := len(fake.calls); got > 2+300*6 {
-		t.Errorf("%d calls for 300 services that are up, want 6 for each", got)
+	if got := len(fake.calls); got > 2+300*3 {
+		t.Errorf("%d calls for 300 services that are up, want 3 for each", got)
+	}
+}
+
+// TestAListNeedsNoMoreThanItShows: a state of the brief scope tells the last
+// end and the next restart as well as one of the full.
+func TestAListNeedsNoMoreThanItShows(t *testing.T) {
+	conn, _ := dial(t, units.answer)
+	for name := range units {
+		full, err := conn.Service(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		brief, err := conn.List(t.Context(), []string{name})
+		if err == nil {
+			err = conn.Fill(t.Context(), brief, Brief)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		fullEnd, _ := full.LastEnd()
+		briefEnd, _ := brief[0].LastEnd()
+		fullNext, _ := full.NextRestart()
+		briefNext, _ := brief[0].NextRestart()
+		if diff := cmp.Diff([]any{fullEnd, fullNext}, []any{briefEnd, briefNext}); diff != "" {
+			t.Errorf("%s: -full +brief\n%s", name, diff)
+		}
 	}
 }
 
@@ -194,7 +220,7 @@ func TestABusThatIsSilentIsLeftAtTheDeadline(t *testing.T) {
 	if _, err := conn.List(ctx, []string{"*.service"}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("List: error %v", err)
 	}
-	if err := conn.Fill(ctx, []history.State{{Unit: "x.service"}}); !errors.Is(err, context.DeadlineExceeded) {
+	if err := conn.Fill(ctx, []history.State{{Unit: "x.service"}}, Full); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Fill: error %v", err)
 	}
 }

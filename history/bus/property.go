@@ -9,31 +9,51 @@ import (
 	"github.com/svckit/svckit/history"
 )
 
-// property is one that is read, and where its value goes.
+// Scope is how much is asked of each service.
+type Scope int
+
+// The scopes, each with what the one before has.
+const (
+	Brief Scope = iota // what a list shows: restarts, status, since when, how the last run ended
+	Full               // all that tells of a run
+)
+
+const never = Full + 1 // no scope asks for it
+
+// property is one that is read, in which scope while the unit is up and while
+// it is down, and where its value goes. Up is what most units are, so that
+// there every question counts.
 type property struct {
-	iface string
-	name  string
-	down  bool // worth asking only while the unit is not up
-	set   func(*history.State, dbus.Variant)
+	iface    string
+	name     string
+	up, down Scope
+	set      func(*history.State, dbus.Variant)
 }
 
-// runProperties are what tells of a run, in the order in which they are set.
-var runProperties = []property{
-	{unitIface, "InvocationID", false, func(s *history.State, v dbus.Variant) { s.InvocationID = id(v) }},
-	{unitIface, "InactiveExitTimestamp", false, func(s *history.State, v dbus.Variant) { s.LeftInactive = timestamp(v) }},
-	{unitIface, "ActiveEnterTimestamp", false, func(s *history.State, v dbus.Variant) { s.BecameActive = timestamp(v) }},
-	{unitIface, "InactiveEnterTimestamp", true, func(s *history.State, v dbus.Variant) { s.BecameInactive = timestamp(v) }},
-	{unitIface, "StateChangeTimestamp", true, func(s *history.State, v dbus.Variant) { s.Changed = timestamp(v) }},
-	{serviceIface, "NRestarts", false, func(s *history.State, v dbus.Variant) { s.NRestarts = int(number(v)) }},
-	{serviceIface, "StatusText", false, func(s *history.State, v dbus.Variant) { s.StatusText = str(v) }},
-	{serviceIface, "MainPID", false, func(s *history.State, v dbus.Variant) { s.MainPID = int(number(v)) }},
-	{serviceIface, "Result", true, func(s *history.State, v dbus.Variant) { s.Result = str(v) }},
-	{serviceIface, "ExecMainCode", true, func(s *history.State, v dbus.Variant) { s.Exit.Kind = exitKind(v) }},
-	{serviceIface, "ExecMainStatus", true, func(s *history.State, v dbus.Variant) { s.Exit.Status = int(number(v)) }},
-	{serviceIface, "ExecMainExitTimestamp", true, func(s *history.State, v dbus.Variant) { s.MainExited = timestamp(v) }},
-	{serviceIface, "RestartUSec", true, func(s *history.State, v dbus.Variant) { s.RestartDelay = span(v) }},
+// properties are in the order in which they are set.
+var properties = []property{
+	{unitIface, "InvocationID", Full, Full, func(s *history.State, v dbus.Variant) { s.InvocationID = id(v) }},
+	{unitIface, "InactiveExitTimestamp", Full, Brief, func(s *history.State, v dbus.Variant) { s.LeftInactive = timestamp(v) }},
+	{unitIface, "ActiveEnterTimestamp", Brief, Brief, func(s *history.State, v dbus.Variant) { s.BecameActive = timestamp(v) }},
+	{unitIface, "InactiveEnterTimestamp", never, Full, func(s *history.State, v dbus.Variant) { s.BecameInactive = timestamp(v) }},
+	{unitIface, "StateChangeTimestamp", never, Brief, func(s *history.State, v dbus.Variant) { s.Changed = timestamp(v) }},
+	{serviceIface, "NRestarts", Brief, Brief, func(s *history.State, v dbus.Variant) { s.NRestarts = int(number(v)) }},
+	{serviceIface, "StatusText", Brief, Full, func(s *history.State, v dbus.Variant) { s.StatusText = str(v) }},
+	{serviceIface, "Result", never, Brief, func(s *history.State, v dbus.Variant) { s.Result = str(v) }},
+	{serviceIface, "ExecMainCode", never, Brief, func(s *history.State, v dbus.Variant) { s.Exit.Kind = exitKind(v) }},
+	{serviceIface, "ExecMainStatus", never, Brief, func(s *history.State, v dbus.Variant) { s.Exit.Status = int(number(v)) }},
+	{serviceIface, "ExecMainExitTimestamp", never, Full, func(s *history.State, v dbus.Variant) { s.MainExited = timestamp(v) }},
+	{serviceIface, "RestartUSec", never, Brief, func(s *history.State, v dbus.Variant) { s.RestartDelay = span(v) }},
 	// Since 254, and then it is the delay with the ladder taken into account.
-	{serviceIface, "RestartUSecNext", true, func(s *history.State, v dbus.Variant) { s.RestartDelay = span(v) }},
+	{serviceIface, "RestartUSecNext", never, Brief, func(s *history.State, v dbus.Variant) { s.RestartDelay = span(v) }},
+}
+
+// isIn says whether the property is asked for in a scope.
+func (p property) isIn(scope Scope, up bool) bool {
+	if up {
+		return p.up <= scope
+	}
+	return p.down <= scope
 }
 
 // number reads any of D-Bus's integers; a value of another type is 0.

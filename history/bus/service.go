@@ -60,13 +60,13 @@ func (c *Conn) List(ctx context.Context, patterns []string) ([]history.State, er
 }
 
 // Fill asks for what List did not tell of the services.
-func (c *Conn) Fill(ctx context.Context, states []history.State) error {
+func (c *Conn) Fill(ctx context.Context, states []history.State, scope Scope) error {
 	var out questions
 	for i := range states {
 		state := &states[i]
 		unit := c.conn.Object(destination, unitPath(state.Unit))
-		for _, p := range runProperties {
-			if p.down && state.Up() {
+		for _, p := range properties {
+			if !p.isIn(scope, state.Up()) {
 				continue
 			}
 			if len(out) == window {
@@ -140,7 +140,7 @@ func (c *Conn) Service(ctx context.Context, name string) (history.State, error) 
 	if len(states) != 1 {
 		return history.State{}, fmt.Errorf("the manager has no answer for unit %s", name)
 	}
-	err = c.Fill(ctx, states)
+	err = c.Fill(ctx, states, Full)
 	return states[0], err
 }
 
