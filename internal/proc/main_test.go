@@ -239,3 +239,37 @@ func piped() bool {
 	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
 	return err != nil || strings.HasPrefix(string(pattern), "|")
 }
+
+// skipAlone skips the test that alone runs, aloud.
+func skipAlone(t *testing.T, format string, args ...any) {
+	t.Helper()
+	fmt.Printf("skip: "+format+"\n", args...)
+	t.Skipf(format, args...)
+}
+
+// needCores skips where the kernel would write no core into this directory.
+func needCores(t *testing.T) {
+	t.Helper()
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_CORE, &limit); err != nil || limit.Max == 0 {
+		skipAlone(t, "no cores here: RLIMIT_CORE is %d (%v)", limit.Max, err)
+	}
+	limit.Cur = limit.Max
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	pattern, _ := os.ReadFile("/proc/sys/kernel/core_pattern")
+	if piped() || strings.Contains(string(pattern), "/") {
+		skipAlone(t, "cores go elsewhere here: core_pattern is %s", pattern)
+	}
+}
+
+// descriptors counts the open descriptors of this process.
+func descriptors(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}

@@ -113,9 +113,15 @@ func (t *Table) SignalChild(pid int, s syntax.Signal) {
 func (t *Table) SignalGroup(pid int, s syntax.Signal) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, ok := t.waiting[pid]; ok || inGroup(Descendants(), pid) {
+	if _, ok := t.waiting[pid]; ok || exists(pid) && inGroup(Descendants(), pid) {
 		_ = unix.Kill(-pid, unix.Signal(s))
 	}
+}
+
+// exists says whether there is a group of that number, whosever. One call, where
+// a walk through the process table would be owed after every probe's end.
+func exists(group int) bool {
+	return !errors.Is(unix.Kill(-group, 0), unix.ESRCH)
 }
 
 // Service finds every living descendant that belongs to the service: all but
