@@ -27,7 +27,7 @@ func (w *writer) timeouts(s *unit.Section) {
 		before += fmt.Sprintf("delay %s, ", about(p.Drain.Delay))
 	}
 	s.Comment(fmt.Sprintf("A stop takes %s at most (%s%s, %s); and %s to spare.",
-		about(p.Drain.Budget()), before, steps, kill, about(margin)))
+		atMost(p.Drain.Budget()), before, steps, kill, about(margin)))
 	s.Add("TimeoutStopSec", exact(d.Stop))
 
 	s.Comment(fmt.Sprintf("After the watchdog's SIGABRT: %s for a core, %s for SIGKILL; and %s to spare.",
