@@ -2,6 +2,7 @@ package unitgen
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/svckit/svckit/internal/syntax"
@@ -69,12 +70,20 @@ func (r *Restarts) setLimit(p Policy, starts int, h Hang) error {
 		within := r.Ladder.SmallestWithin(starts) + time.Duration(starts)*r.Run
 		r.Limit = policy.Limit{Starts: starts, Within: roundUp(within, time.Second)}
 	case giveUp.Within < r.Ladder.SmallestWithin(starts):
-		return p.errorAt("restart.give_up.within", "restart.give_up.within %s may never be reached: the first %s wait %s, and each of systemd's timers may be %s late; write %s or more",
-			syntax.FormatDuration(giveUp.Within), plural(starts, "restart"), about(r.Ladder.Sum(starts)), about(policy.TimerSlack), syntax.FormatDuration(smallest))
+		return p.errorAt("restart.give_up.within", "restart.give_up.within %s may never be reached: the first %s %s, and each of systemd's timers may be %s late; write %s or more",
+			syntax.FormatDuration(giveUp.Within), restartsWait(starts), about(r.Ladder.Sum(starts)), about(policy.TimerSlack), syntax.FormatDuration(smallest))
 	default:
 		r.Limit = policy.Limit{Starts: starts, Within: giveUp.Within}
 	}
 	return nil
+}
+
+// restartsWait is "restart waits" or "5 restarts wait".
+func restartsWait(n int) string {
+	if n == 1 {
+		return "restart waits"
+	}
+	return strconv.Itoa(n) + " restarts wait"
 }
 
 // warnings tell what the target lacks, and of loops that never end.

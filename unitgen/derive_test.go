@@ -184,7 +184,7 @@ func TestLimitsThatCannotBeReachedAreErrors(t *testing.T) {
 	for _, test := range []struct{ restart, target, want string }{
 		{"{base: 1s, cap: 8s, give_up: {starts: 4, within: 15s}}", "debian13",
 			"3:59 restart.give_up.within 15s may never be reached: the first 4 restarts wait 15s, and each of systemd's timers may be 250ms late; write 16s or more"},
-		{"{base: 1s, cap: 1s, give_up: {starts: 1, within: 1s}}", "debian13", "the first 1 restart wait 1s"},
+		{"{base: 1s, cap: 1s, give_up: {starts: 1, within: 1s}}", "debian13", "the first restart waits 1s"},
 		{"{base: 20s, give_up: {after: 10s}}", "debian13", "3:39 restart.give_up.after 10s is over before the first restart, which waits 20s; write at least 20s"},
 		{"{base: 1ms, cap: 1ms, give_up: {after: 7d}}", "debian13", "the ladder makes more than 100000 starts in that time"},
 		{"{base: 1s, cap: 8s, give_up: {starts: 4, within: 16s}}", "debian12", "write 17s or more"},

@@ -32,7 +32,7 @@ func (w *writer) limitText() string {
 		text = fmt.Sprintf("Gives up: %s, however long it takes, start %d is refused.", happen(limit.Starts), limit.Starts+1)
 	}
 	if giveUp.After > 0 {
-		text += fmt.Sprintf("\n%s are what restarts make in restart.give_up.after, %s, of a service that fails at once.",
+		text += fmt.Sprintf("\nThe ladder makes %s in restart.give_up.after, %s, when the service fails at once.",
 			plural(limit.Starts, "start"), exact(giveUp.After))
 	}
 	wait := r.Ladder.Sum(limit.Starts)

@@ -57,7 +57,7 @@ type Restart struct {
 	GiveUp GiveUp
 }
 
-// Never is a service's restart.when that is never started again.
+// never is the restart.when of a service that is not started again.
 const never = "no"
 
 // GiveUp is when the service is left down. The zero GiveUp is never.

@@ -32,7 +32,7 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"generate FILE --frobnicate": "unknown flag --frobnicate; known are --force, --format, --help, --json, --output, --svcrun, --target",
-		"generate FILE --ouput=DIR":  "unknown flag --ouput; did you mean --output",
+		"generate FILE --outpt=DIR":  "unknown flag --outpt; did you mean --output",
 		"generate FILE -o":           "-o wants a value",
 		"--force":                    "unknown flag --force",
 		"generate FILE --target":     "--target wants a value",
