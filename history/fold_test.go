@@ -41,6 +41,22 @@ A unknown exit-code exited=1 up=5s delay=0s`},
 91s A stopping
 92s A failed timeout`, `
 A unknown start-timeout up=1m32s delay=0s`},
+		{"a stop in the hold-off is not why a start failed", `
+0s A starting
+1s A exit exited 1
+1s A failed exit-code
+1s A start-failed failed
+9s A stopped`, `
+A unknown exit-code exited=1 up=1s delay=0s`},
+		{"the line of a stop that up to 253 every automatic restart has is none", `
+0s A starting
+1s A exit exited 1
+1s A failed exit-code
+2s A scheduled 1
+2s A stopped
+2s B starting`, `
+A unknown exit-code exited=1 up=1s delay=1s
+B automatic/1 - up=0s delay=0s`},
 		{"a core dumped during a stop is still a stop", `
 0s A started
 5s A stopping

@@ -97,6 +97,14 @@ func TestTheSendersTimeCounts(t *testing.T) {
 	}
 }
 
+// TestWithoutAMonotonicTimeThereIsNoLag: or it would lie before the boot.
+func TestWithoutAMonotonicTimeThereIsNoLag(t *testing.T) {
+	got, err := Decode([]byte(`{"__REALTIME_TIMESTAMP":"1700000000500000","_SOURCE_REALTIME_TIMESTAMP":"1700000000000000"}`))
+	if err != nil || got.Monotonic != 0 || !got.Time.Equal(time.UnixMicro(1700000000500000)) {
+		t.Errorf("%v, monotonic %v, %v", got.Time, got.Monotonic, err)
+	}
+}
+
 func TestDecodeRefusesWhatIsNoEntry(t *testing.T) {
 	for _, line := range []string{
 		"", "-- No entries --", "null", "[]", "{", `{"MESSAGE":"no time"}`, `{"__REALTIME_TIMESTAMP":"then"}`,
