@@ -42,7 +42,7 @@ func (w *writer) limitText() string {
 		text += fmt.Sprintf("\nThe window: %s of waiting, %s for late timers, and %d runs of %s at most (start timeout, then a hang or a stop).",
 			about(wait), about(slack), limit.Starts, about(r.Run))
 	case limit.Within != syntax.Infinity:
-		text += fmt.Sprintf("\nThe waits between them are %s, late timers add up to %s; %s are left for the runs.",
+		text += fmt.Sprintf("\nThe waits until then are %s, late timers add up to %s; %s are left for the runs.",
 			about(wait), about(slack), about(limit.Within-wait-slack))
 	}
 	return text

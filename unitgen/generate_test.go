@@ -199,7 +199,7 @@ func TestCommentsTellTheNumbersOfTheDirectives(t *testing.T) {
 
 func TestStartLimitIsToldInWords(t *testing.T) {
 	for giveUp, want := range map[string]string{
-		"{starts: 1, within: 1h}":       "# Gives up: 1 start happens within 1h, start 2 is refused.\n# The waits between them are 1s, late timers add up to 250ms; 59min 59s are left for the runs.\n",
+		"{starts: 1, within: 1h}":       "# Gives up: 1 start happens within 1h, start 2 is refused.\n# The waits until then are 1s, late timers add up to 250ms; 59min 59s are left for the runs.\n",
 		"{starts: 5, within: infinity}": "# Gives up: 5 starts happen, however long it takes, start 6 is refused.\nStartLimitBurst=5\nStartLimitIntervalSec=infinity\n",
 		"{after: 20s}":                  "# The ladder makes 5 starts in restart.give_up.after, 20s, when the service fails at once.\n",
 		"never":                         "# restart.give_up is never: no start is ever refused.\nStartLimitIntervalSec=0\n",
