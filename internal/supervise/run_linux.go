@@ -25,8 +25,16 @@ import (
 	"github.com/svckit/svckit/watchdog/probe"
 )
 
-// flushWait bounds what a manager that does not read can cost at the end.
-const flushWait = 500 * time.Millisecond
+const (
+	// flushWait bounds what a manager that does not read can cost at the end.
+	flushWait = 500 * time.Millisecond
+
+	// recent is how long a message may still lie unread at a busy manager.
+	recent = 10 * time.Second
+)
+
+// passing are messages that are worth nothing once svcrun has ended.
+var passing = []string{"STATUS", "WATCHDOG", "WATCHDOG_USEC", "EXTEND_TIMEOUT_USEC", "STOPPING", "MONOTONIC_USEC"}
 
 // handled are the signals that svcrun answers or passes on. They are named:
 // SIGURG is the Go runtime's own, and what a manager or a person may send is here.
@@ -46,6 +54,7 @@ type service struct {
 	main     int                 // its pid; 0 before it is started
 	cgroup   string              // svcrun's own, as the kernel names it
 	muted    map[string]bool     // what could not be sent, and has been warned of
+	lasting  time.Time           // when something was last sent that must not be lost
 }
 
 // Run supervises the service to its end, and returns how svcrun has to end. An
@@ -127,9 +136,17 @@ func (s *service) newProbe(c watchdog.Check) (probe.Probe, error) {
 func (s *service) close() {
 	s.table.KillHelpers()
 	_ = s.listener.Close()
-	if s.sender != nil {
-		s.sender.Flush(flushWait)
+	if s.sender == nil {
+		return
 	}
+	// The manager may drop what it finds unread from a sender that has gone,
+	// READY=1 of a service that ends at once too.
+	if time.Since(s.lasting) < recent {
+		if err := s.sender.Barrier(flushWait); err != nil {
+			s.o.Log(machine.Warning, err.Error())
+		}
+	}
+	s.sender.Flush(flushWait)
 }
 
 // listen turns signals into values.
@@ -268,6 +285,9 @@ func (s *service) send(m machine.Send, fds []int) {
 		_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts)
 		stamp := strconv.FormatInt(ts.Nano()/int64(time.Microsecond), 10)
 		message = append(slices.Clone(message), notify.Field{Key: "MONOTONIC_USEC", Value: stamp})
+	}
+	if slices.ContainsFunc(message, func(f notify.Field) bool { return !slices.Contains(passing, f.Key) }) {
+		s.lasting = time.Now()
 	}
 	key := message[0].Key
 	if err := s.sender.Send(message.Encode(), fds); err != nil && !s.muted[key] {

@@ -3,6 +3,7 @@ package socket
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -166,6 +167,27 @@ func (p packet) close() {
 	for _, fd := range p.fds {
 		_ = unix.Close(fd)
 	}
+}
+
+// Barrier waits until the manager has worked off all that was sent before, for
+// at most d (sd_notify_barrier(3)): it closes a descriptor that it gets. A
+// manager that finds the sender gone may drop what it has not worked off.
+func (s *Sender) Barrier(d time.Duration) error {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("cannot make a pipe: %w", err)
+	}
+	defer func() { _ = r.Close() }()
+	err = s.Send([]byte("BARRIER=1"), []int{int(w.Fd())})
+	_ = w.Close()
+	if err != nil {
+		return err
+	}
+	_ = r.SetReadDeadline(time.Now().Add(d))
+	if _, err := r.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("the manager has not worked off what it was told: %w", err)
+	}
+	return nil
 }
 
 // Flush waits until the queue is empty, for at most d, and closes the socket.

@@ -236,3 +236,37 @@ func TestManagerThatComesLateIsFound(t *testing.T) {
 		t.Errorf("Send when the manager has come: %v", err)
 	}
 }
+
+func TestBarrierWaitsUntilTheManagerHasReadAllBeforeIt(t *testing.T) {
+	l, s := pair(t, abstract(t))
+	if err := s.Send([]byte("READY=1"), nil); err != nil {
+		t.Fatal(err)
+	}
+	var read []string
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 2 {
+			d, err := next(l)
+			if err != nil {
+				return
+			}
+			read = append(read, string(d.Data))
+			d.Close()
+		}
+	}()
+	if err := s.Barrier(10 * time.Second); err != nil {
+		t.Errorf("Barrier: %v", err)
+	}
+	<-done
+	if len(read) != 2 || read[0] != "READY=1" || read[1] != "BARRIER=1" {
+		t.Errorf("the manager read %q", read)
+	}
+}
+
+func TestBarrierDoesNotWaitForAManagerThatDoesNotRead(t *testing.T) {
+	_, s := pair(t, abstract(t))
+	if err := s.Barrier(20 * time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("Barrier to a manager that does not read = %v; want its deadline", err)
+	}
+}

@@ -22,7 +22,7 @@ const (
 func (m *Machine) spawned() {
 	m.enter(Starting, m.now.Add(m.cfg.StartTimeout))
 	m.running = true
-	m.extend = m.now.Add(extendEvery)
+	m.extend = m.now
 	m.monitor.Start(m.now)
 }
 
