@@ -74,7 +74,7 @@ func TestWithoutLiveChecksNoHeartbeatIsOwed(t *testing.T) {
 func drawChecks(t *rapid.T) []watchdog.Check {
 	var checks []watchdog.Check
 	for i := range rapid.IntRange(1, 3).Draw(t, "checks") {
-		interval := time.Duration(rapid.IntRange(10, 2000).Draw(t, "interval")) * time.Millisecond
+		interval := time.Duration(rapid.IntRange(10, 300).Draw(t, "interval")) * time.Millisecond
 		kind := rapid.SampledFrom([]watchdog.Kind{watchdog.TCP, watchdog.Notify}).Draw(t, "kind")
 		check := watchdog.Check{
 			Kind: kind, Interval: interval, Successes: 1,
@@ -144,7 +144,7 @@ func TestHangIsNoticedWithinTheBound(t *testing.T) {
 		checks := drawChecks(t)
 		p := Policy{Live: Live{Checks: checks, OnUnhealthy: watchdog.Drain}}
 		bound := hang(p).Notice
-		hangs := time.Duration(rapid.IntRange(1, 3000).Draw(t, "hangs")) * time.Millisecond
+		hangs := time.Duration(rapid.IntRange(1, 600).Draw(t, "hangs")) * time.Millisecond
 		const rounding = 10 * time.Millisecond // of the simulation's steps
 		unhealthy, stale := hangingService(checks, hangs, hangs+bound+rounding)
 		if unhealthy == 0 || unhealthy > hangs+bound+rounding {
