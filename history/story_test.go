@@ -112,4 +112,3 @@ func orDash(s string) string {
 	}
 	return s
 }
-

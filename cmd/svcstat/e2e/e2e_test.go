@@ -229,50 +229,83 @@ func checkDelays(t *testing.T, m *labtest.Machine) {
 	}
 }
 
-func checkList(t *testing.T, m *labtest.Machine) {
-	var list struct {
-		Units []struct {
-			Unit        string  `json:"unit"`
-			ActiveState string  `json:"active_state"`
-			Restarts    int     `json:"restarts"`
-			LastCause   *string `json:"last_cause"`
-			ExitCode    *int    `json:"exit_code"`
-			UpSince     *string `json:"up_since"`
-		} `json:"units"`
+// service is what is checked of `svcstat list --json`.
+type service struct {
+	Unit        string     `json:"unit"`
+	ActiveState string     `json:"active_state"`
+	Restarts    int        `json:"restarts"`
+	LastCause   *string    `json:"last_cause"`
+	ExitCode    *int       `json:"exit_code"`
+	UpSince     *time.Time `json:"up_since"`
+	NextRestart *time.Time `json:"next_restart"`
+}
+
+func (s service) String() string {
+	text := fmt.Sprintf("%s %d", s.ActiveState, s.Restarts)
+	if s.LastCause != nil {
+		text += " " + *s.LastCause
 	}
-	if err := json.Unmarshal([]byte(m.Run(svcstat, "list", "--json")), &list); err != nil {
+	if s.ExitCode != nil {
+		text += fmt.Sprintf(" %d", *s.ExitCode)
+	}
+	if s.UpSince != nil {
+		text += " up"
+	}
+	if s.NextRestart != nil && time.Until(*s.NextRestart) > 10*time.Minute {
+		text += " later"
+	}
+	return text
+}
+
+// listOf asks svcstat for services, by name.
+func listOf(t *testing.T, m *labtest.Machine, args ...string) map[string]service {
+	t.Helper()
+	var list struct {
+		Units []service `json:"units"`
+	}
+	out := m.Run(append([]string{svcstat, "list", "--json"}, args...)...)
+	if err := json.Unmarshal([]byte(out), &list); err != nil {
 		t.Fatal(err)
 	}
-	got := make(map[string]string)
-	for _, u := range list.Units {
-		text := fmt.Sprintf("%s %d", u.ActiveState, u.Restarts)
-		if u.LastCause != nil {
-			text += " " + *u.LastCause
-		}
-		if u.ExitCode != nil {
-			text += fmt.Sprintf(" %d", *u.ExitCode)
-		}
-		if u.UpSince != nil {
-			text += " up"
-		}
-		got[u.Unit] = text
+	services := make(map[string]service)
+	for _, s := range list.Units {
+		services[s.Unit] = s
 	}
+	return services
+}
+
+func checkList(t *testing.T, m *labtest.Machine) {
 	limit := "failed 3 exit-code 3"
 	if m.Version() >= 260 {
 		limit = "failed 3 start-limit" // since then the refused start hides the run before
 	}
+	all := listOf(t, m)
 	for unit, want := range map[string]string{
 		"running.service": "active 0 up", "exit-code.service": "failed 0 exit-code 3", "core-dump.service": "failed 0 core-dump",
 		"watchdog.service": "failed 0 watchdog", "exec.service": "failed 0 exec 203", "start-limit.service": limit,
-		"clean.service": "",
+		"waiting.service": "activating 0 exit-code 3 later",
 	} {
-		if got[unit] != want {
-			t.Errorf("list says of %s %q, want %q", unit, got[unit], want)
+		if got := all[unit].String(); got != want {
+			t.Errorf("list says of %s %q, want %q", unit, got, want)
 		}
 	}
-	failed := m.Run(svcstat, "list", "--failed")
-	if strings.Contains(failed, "running.service") || !strings.Contains(failed, "exit-code.service") {
-		t.Errorf("list --failed:\n%s", failed)
+	if s, ok := all["clean.service"]; ok {
+		t.Errorf("list has clean.service, which is just not running: %v", s)
+	}
+	if got := listOf(t, m, "clean", "--all"); len(got) != 1 {
+		t.Errorf("list clean --all: %v", got)
+	}
+	if got := listOf(t, m, "--restarting"); len(got) != 1 || got["waiting.service"].Unit == "" {
+		t.Errorf("list --restarting: %v", got)
+	}
+	failed := listOf(t, m, "--failed")
+	for unit, s := range failed {
+		if s.ActiveState != "failed" {
+			t.Errorf("list --failed has %s: %v", unit, s)
+		}
+	}
+	if failed["exit-code.service"].Unit == "" {
+		t.Errorf("list --failed lacks exit-code.service: %v", failed)
 	}
 }
 

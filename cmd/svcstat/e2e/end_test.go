@@ -118,6 +118,7 @@ var drivers = map[string]func(driver) error{
 	"stop-bound-to": func(driver) error { return nil },
 	"holds":         func(driver) error { return nil },
 	"running":       func(d driver) error { return d.systemctl("start") },
+	"waiting":       func(d driver) error { return errors.Join(d.systemctl("start"), d.await("SubState=auto-restart")) },
 	"oneshot-fails": func(driver) error { return nil }, // dependency starts it
 	"restart": func(d driver) error {
 		return errors.Join(d.systemctl("start"), d.systemctl("restart"), d.systemctl("stop"), d.down())
