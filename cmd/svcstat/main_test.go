@@ -51,6 +51,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("JOURNAL", filepath.Join(recordings, "257.jsonl"))
 			env.Setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent/bus")
 			env.Setenv("TZ", "UTC")
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector sleeps a second at each exit
 			return nil
 		},
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exit64": exit64},
