@@ -80,7 +80,7 @@ func (l *loop) run() machine.Outcome {
 		case h := <-l.hooked:
 			l.step(h)
 		case <-l.timer.C:
-			l.step(machine.Tick{})
+			l.tick()
 		}
 	}
 	return *l.outcome
@@ -138,6 +138,16 @@ func (l *loop) perform(action machine.Action) machine.Event {
 		l.outcome = &a.Outcome
 	}
 	return nil
+}
+
+// tick says that the deadline has passed. Where the machine waits for the scope
+// to become empty, it is counted first: the last of it need not be svcrun's own
+// child, whose end svcrun is told of.
+func (l *loop) tick() {
+	if l.machine.CountsScope() {
+		l.step(machine.ScopeChanged{Left: l.others()})
+	}
+	l.step(machine.Tick{})
 }
 
 // startChild starts the child.
