@@ -176,6 +176,9 @@ func (l *loop) ask(all context.Context, id watchdog.ID) {
 	if err := l.probe(ctx, id); err != nil {
 		answer.Failure = err.Error()
 	}
+	if all.Err() != nil { // or the select below may still choose to answer
+		return
+	}
 	select {
 	case l.probed <- answer:
 	case <-all.Done():
@@ -187,6 +190,9 @@ func (l *loop) runHook(ctx context.Context, argv []string) {
 	var ended machine.HookEnded
 	if err := l.hook(ctx, argv); err != nil {
 		ended.Failure = err.Error()
+	}
+	if ctx.Err() != nil {
+		return
 	}
 	select {
 	case l.hooked <- ended:
