@@ -218,9 +218,15 @@ func (l *loop) childEnded() {
 	l.step(machine.ScopeChanged{Left: others})
 }
 
-// hear takes every datagram that has arrived.
+// burst is how many datagrams are heard before the loop looks at anything else:
+// more than the kernel keeps for one socket (systemd raises
+// net.unix.max_dgram_qlen to 512), so that nothing said before an end is missed.
+const burst = 1024
+
+// hear takes what has arrived. A child that speaks without a pause must not keep
+// the loop from its signals: the socket stays readable, and is come back to.
 func (l *loop) hear() {
-	for {
+	for range burst {
 		d, ok := l.receive()
 		if !ok {
 			return
