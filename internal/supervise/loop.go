@@ -2,6 +2,8 @@ package supervise
 
 import (
 	"context"
+	"os"
+	"syscall"
 	"time"
 
 	"github.com/svckit/svckit/internal/supervise/machine"
@@ -13,9 +15,9 @@ import (
 // world is all that the loop asks of the outside, bound once in Run and faked
 // in tests.
 type world struct {
-	signals  <-chan syntax.Signal // svcrun's own, but for SIGCHLD
-	children <-chan struct{}      // some child has ended
-	readable <-chan struct{}      // the child has said something
+	signals  <-chan os.Signal // svcrun's own, but for SIGCHLD
+	children <-chan os.Signal // SIGCHLD: some child has ended
+	readable <-chan struct{}  // the child has said something
 
 	spawn   func() (pid int, err error)
 	signal  func(s syntax.Signal, to machine.Target)
@@ -70,7 +72,9 @@ func (l *loop) run() machine.Outcome {
 	for l.outcome == nil {
 		select {
 		case s := <-l.signals:
-			l.step(machine.Signalled{Signal: s})
+			if number, ok := s.(syscall.Signal); ok {
+				l.step(machine.Signalled{Signal: syntax.Signal(number)})
+			}
 		case <-l.children:
 			l.childEnded()
 		case <-l.readable:

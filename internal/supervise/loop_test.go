@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -186,10 +187,10 @@ func TestWhatOutlivesTheMainProcessIsWaitedFor(t *testing.T) {
 		f.exit(machine.Status{Code: 3})
 		f.expect("1m0s say STOPPING=1", "1m0s TERM to scope")
 		f.alive.Store(1)
-		f.children <- struct{}{}
+		f.children <- syscall.SIGCHLD
 		f.wait(time.Second)
 		f.alive.Store(0)
-		f.children <- struct{}{}
+		f.children <- syscall.SIGCHLD
 		f.ends(machine.Status{Code: 3})
 		f.never("KILL")
 	})
@@ -215,7 +216,7 @@ func TestWhatTheChildSaidBeforeItsEndIsHeardFirst(t *testing.T) {
 			f := start(t, cfg)
 			f.inbox = append(f.inbox, words("READY=1", "STATUS=done"))
 			f.ended = &machine.Status{}
-			f.children <- struct{}{}
+			f.children <- syscall.SIGCHLD
 			f.readable <- struct{}{}
 			f.ends(machine.Status{})
 			f.expect("say READY=1 STATUS=ready 1/1 · child: done")
@@ -230,10 +231,10 @@ func TestAChildThatNeverFallsSilentCanBeStopped(t *testing.T) {
 		f := start(t, typical()).wait(time.Minute)
 		f.talks = 1_000_000
 		f.readable <- struct{}{}
-		f.signals <- syntax.SIGTERM
-		f.signals <- syntax.SIGUSR1 // taken, so that the one before has been worked off
+		f.signals <- syscall.SIGTERM
+		f.signals <- syscall.SIGUSR1 // taken, so that the one before has been worked off
 		f.ended = &machine.Status{}
-		f.children <- struct{}{}
+		f.children <- syscall.SIGCHLD
 		if got := <-f.outcome; got.Status != (machine.Status{}) {
 			t.Error(got.Status)
 		}

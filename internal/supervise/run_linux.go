@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -149,28 +148,16 @@ func (s *service) close() {
 	s.sender.Flush(flushWait)
 }
 
-// listen turns signals into values.
-func (s *service) listen() (<-chan syntax.Signal, <-chan struct{}) {
-	// Roomy enough for a burst; the runtime drops what does not fit.
-	raw := make(chan os.Signal, 64)
-	signal.Notify(raw, append(handled, unix.SIGCHLD)...)
+// listen has the runtime hand over signals. It drops what a channel has no room
+// for: a burst of signals must not cost the word that a child has ended, which
+// therefore has a channel of its own. One of those is enough, as whoever takes it
+// reaps all.
+func (s *service) listen() (signals, children <-chan os.Signal) {
+	burst, ended := make(chan os.Signal, 64), make(chan os.Signal, 1)
+	signal.Notify(burst, handled...)
+	signal.Notify(ended, unix.SIGCHLD)
 	s.sparePipe()
-	signals, children := make(chan syntax.Signal), make(chan struct{}, 1)
-	go func() {
-		for r := range raw {
-			if r == unix.SIGCHLD {
-				select {
-				case children <- struct{}{}:
-				default: // one is under way, and reaps all
-				}
-				continue
-			}
-			if number, ok := r.(syscall.Signal); ok {
-				signals <- syntax.Signal(number)
-			}
-		}
-	}()
-	return signals, children
+	return burst, ended
 }
 
 // sparePipe keeps a broken stderr from killing svcrun: without, the Go runtime

@@ -3,10 +3,12 @@ package supervise
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,8 +27,8 @@ import (
 // After synctest.Wait the loop waits for its next event, and the test may look.
 type fake struct {
 	t        *testing.T
-	signals  chan syntax.Signal
-	children chan struct{}
+	signals  chan os.Signal
+	children chan os.Signal
 	readable chan struct{}
 	begun    time.Time
 
@@ -50,7 +52,7 @@ type fake struct {
 // start runs a loop in such a world.
 func start(t *testing.T, cfg machine.Config, prepare ...func(*fake)) *fake {
 	f := &fake{
-		t: t, signals: make(chan syntax.Signal), children: make(chan struct{}, 1), readable: make(chan struct{}, 1),
+		t: t, signals: make(chan os.Signal), children: make(chan os.Signal, 1), readable: make(chan struct{}, 1),
 		begun: time.Now(), stranger: map[int]bool{}, outcome: make(chan machine.Outcome, 1),
 	}
 	for _, p := range prepare {
@@ -70,7 +72,7 @@ func start(t *testing.T, cfg machine.Config, prepare ...func(*fake)) *fake {
 func (f *fake) finish() {
 	f.left, f.ended = false, &machine.Status{}
 	select {
-	case f.children <- struct{}{}:
+	case f.children <- syscall.SIGCHLD:
 	default:
 	}
 	for range f.outcome {
@@ -171,7 +173,7 @@ func (f *fake) wait(d time.Duration) *fake {
 
 // send sends svcrun a signal.
 func (f *fake) send(s syntax.Signal) *fake {
-	f.signals <- s
+	f.signals <- syscall.Signal(s)
 	synctest.Wait()
 	return f
 }
@@ -187,7 +189,7 @@ func (f *fake) say(datagrams ...socket.Datagram) *fake {
 // exit ends the main process.
 func (f *fake) exit(s machine.Status) *fake {
 	f.ended = &s
-	f.children <- struct{}{}
+	f.children <- syscall.SIGCHLD
 	synctest.Wait()
 	return f
 }
