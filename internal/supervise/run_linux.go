@@ -235,32 +235,6 @@ func (s *service) others() int {
 	return count
 }
 
-// trusts says whether a datagram is the service's: its sender is in svcrun's
-// own cgroup, or has already gone and had svcrun's own uid.
-func (s *service) trusts(d socket.Datagram) bool {
-	group := cgroupOf(strconv.Itoa(d.PID))
-	if group == "" {
-		return d.UID == uint32(os.Getuid())
-	}
-	return group == s.cgroup
-}
-
-// cgroupOf is a process's cgroup of the unified hierarchy, which is where a
-// unit's processes are; of all hierarchies where there is no unified one; and
-// "" where the process has gone (cgroups(7)).
-func cgroupOf(pid string) string {
-	text, err := os.ReadFile("/proc/" + pid + "/cgroup")
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "0::") {
-			return line
-		}
-	}
-	return string(text)
-}
-
 // send tells the manager something.
 func (s *service) send(m machine.Send, fds []int) {
 	if s.sender == nil {
