@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -115,7 +116,9 @@ func (s *service) openListener() error {
 		s.o.Log(machine.Warning, err.Error()+"; using an abstract name")
 	}
 	if at == "" {
-		at = fmt.Sprintf("@svckit/%d/notify", os.Getpid())
+		// A pid alone may be another svcrun's too, in another pid namespace that
+		// shares this network namespace: the containers of one pod.
+		at = fmt.Sprintf("@svckit/%d/%016x/notify", os.Getpid(), rand.Uint64())
 	}
 	var err error
 	s.listener, err = socket.Listen(at)
