@@ -25,11 +25,14 @@ func childEnv(o Options, socket string) []string {
 	}
 	kept = withoutEntry(kept, "RUNTIME_DIRECTORY", o.RuntimeDir)
 	kept = withoutEntry(kept, "STATE_DIRECTORY", o.StateDir)
-	return append(slices.Clone(kept),
-		"NOTIFY_SOCKET="+socket,
-		"SVCKIT_START_BUDGET_USEC="+notify.Microseconds(o.Machine.StartTimeout),
-		"SVCKIT_STOP_BUDGET_USEC="+notify.Microseconds(o.Machine.Drain.StepsBudget()-2*o.Machine.Drain.KillWait),
-	)
+	for _, own := range []struct{ name, value string }{
+		{"NOTIFY_SOCKET", socket},
+		{"SVCKIT_START_BUDGET_USEC", notify.Microseconds(o.Machine.StartTimeout)},
+		{"SVCKIT_STOP_BUDGET_USEC", notify.Microseconds(o.Machine.Drain.StepsBudget() - 2*o.Machine.Drain.KillWait)},
+	} {
+		kept = append(without(kept, own.name), own.name+"="+own.value) // of two, getenv(3) finds the first
+	}
+	return kept
 }
 
 // helperEnv is the environment of probes and hooks: they must see neither
