@@ -1,4 +1,4 @@
-// Package syntax is the small grammar that all of svckit shares: time spans,
+// Package syntax is the small grammar that all of svckit shares: time spans, sizes,
 // signal names, command lines and the guess at what a mistyped word meant.
 //
 // It is pure: text in, values out. Every error says what is wrong and what
