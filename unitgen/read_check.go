@@ -83,8 +83,7 @@ func (r *reader) check(v value) (watchdog.Check, bool) {
 	return check, err == nil
 }
 
-// checkKinds are the keys that say what a check asks. Those that this version
-// does not have are there for the error that names what to use instead.
+// checkKinds are the keys that say what a check asks.
 var checkKinds = []string{
 	"http", "http+unix", "tcp", "unix", "exec", "notify", "https", "listen", "grpc", "file", "memory", "fd",
 }
@@ -177,7 +176,7 @@ func (r *reader) checkOptions(pairs []pair) ([]option, bool) {
 }
 
 // inPolicy spells the names of options in errors as a policy does.
-var inPolicy = strings.NewReplacer("on-unhealthy", "on_unhealthy", "header-file", "header_file")
+var inPolicy = strings.NewReplacer("on-unhealthy", "on_unhealthy", "header-file", "header_file", "max-age", "max_age")
 
 // parseCheck makes a check of its parts. What is wrong with an option is
 // reported at the option: it is the first whose adding brings the error.

@@ -6,18 +6,12 @@ import (
 	"time"
 )
 
-const options = `interval, timeout, failures, successes, on-unhealthy, method, status, header, header-file, host, body`
+const options = `interval, timeout, failures, successes, on-unhealthy, method, status, header, header-file, host, body, insecure, owned, max-age, peak`
 
 func TestBadChecksAreRefusedWithTheCure(t *testing.T) {
 	for text, want := range map[string]string{
 		// kinds
-		"":                      `a check begins with its kind: http://…, http+unix:…, tcp:HOST:PORT, unix:PATH, exec:COMMAND or notify`,
-		"https://h/":            `this version has no https checks; use exec:/usr/bin/curl -fsS https://HOST/PATH`,
-		"listen:80":             `this version has no listen checks; use tcp:127.0.0.1:PORT`,
-		"grpc:h:1":              `this version has no grpc checks; use exec:/usr/bin/grpc_health_probe -addr=HOST:PORT`,
-		"file:/x":               `this version has no file checks; use exec:/usr/bin/test -e PATH`,
-		"memory:1G":             `this version has no memory checks; use MemoryMax= in the unit (resources.memory_max in a policy)`,
-		"fd:3":                  `this version has no fd checks; use notify, or a tcp: or unix: check of what the service listens on`,
+		"":                      `a check begins with its kind: http://…, https://…, http+unix:…, tcp:HOST:PORT, listen:PORT, unix:PATH, grpc:HOST:PORT, exec:COMMAND, file:PATH, memory:SIZE, notify or fd:N`,
 		"script:/x":             `unknown kind of check "script"; here it is called exec`,
 		"htpp://h/":             `unknown kind of check "htpp"; did you mean http`,
 		"TCP:h:1":               `unknown kind of check "TCP"; did you mean tcp`,
@@ -47,8 +41,17 @@ func TestBadChecksAreRefusedWithTheCure(t *testing.T) {
 		"tcp:h:1,status=200":                    `option status belongs to http checks, not to tcp`,
 		"tcp:h:1,intervall=1s":                  `unknown option "intervall"; did you mean interval`,
 		"tcp:h:1,on_unhealthy=drain":            `unknown option "on_unhealthy"; did you mean on-unhealthy`,
-		"tcp:h:1,owned":                         `this version has no option owned`,
-		"http://h/,insecure":                    `this version has no option insecure`,
+		"listen:1,owned":                        `option owned belongs to http, tcp and unix checks, not to listen`,
+		"http://h/,insecure":                    `option insecure belongs to https checks, not to http`,
+		"tcp:h:1,insecure":                      `option insecure belongs to http checks, not to tcp`,
+		"tcp:h:1,owned=maybe":                   `option owned: "maybe" is neither yes nor no`,
+		"tcp:h:1,max-age=5s":                    `option max-age belongs to file checks, not to tcp`,
+		"file:/x,max-age":                       `option max-age wants a value: write max-age=VALUE`,
+		"file:/x,max-age=infinity":              `option max-age: infinity is out of range; it is at most 365d`,
+		"file:/x,maxAge=5s":                     `unknown option "maxAge"; here it is called max-age`,
+		"https://h/,skip-verify":                `unknown option "skip-verify"; here it is called insecure`,
+		"fd:3,interval=1s":                      `fd takes no options: nothing is probed, and one newline is the answer`,
+		"fd:3,what=1s":                          `unknown option "what"; they are ` + options + `, and a comma within a value is written \,`,
 		"tcp:h:1,b":                             `unknown option "b"; they are ` + options + `, and a comma within a value is written \,`,
 		"http://h/,header=A: x,secret":          `an unknown option after header; a comma within a value is written \,`,
 		// http
@@ -97,6 +100,32 @@ func TestBadChecksAreRefusedWithTheCure(t *testing.T) {
 		"http://h/,host=h:x":                    `option host: the port is not a number of 1 to 65535`,
 		"http://h/,body=(":                      "option body: error parsing regexp: missing closing ): `(`",
 		"http://h/,body=x,method=HEAD":          `option body: an answer to HEAD has no body; use GET`,
+		// https, listen, grpc, file, memory, fd
+		"https:":               `an https check is written https://HOST[:PORT]/PATH`,
+		"https:///x":           `the host is missing; an https check is written https://HOST[:PORT]/PATH`,
+		"https://h:x/":         `the port is not a number of 1 to 65535; an https check is written https://HOST[:PORT]/PATH`,
+		"https://unix:/s:/":    `the port is not a number of 1 to 65535; an https check is written https://HOST[:PORT]/PATH`,
+		"listen:":              `the port is not a number of 1 to 65535; write listen:PORT, listen:127.0.0.1:PORT or listen:[::1]:PORT`,
+		"listen:0":             `the port is not a number of 1 to 65535; write listen:PORT, listen:127.0.0.1:PORT or listen:[::1]:PORT`,
+		"listen::80":           `the host is missing; write listen:PORT, listen:127.0.0.1:PORT or listen:[::1]:PORT`,
+		"listen:localhost:1":   `the host is no address, and the kernel's tables have no names; write listen:PORT, listen:127.0.0.1:PORT or listen:[::1]:PORT`,
+		"listen:[::1]":         `the port is not a number of 1 to 65535; write listen:PORT, listen:127.0.0.1:PORT or listen:[::1]:PORT`,
+		"listen:[fe80::1%e]:1": `the kernel's tables have no zones; leave the zone out`,
+		"grpc:50051":           `the port is missing; write grpc:HOST:PORT[/SERVICE], for example grpc:127.0.0.1:50051`,
+		"grpc://h:1/s":         `the host is missing; write grpc:HOST:PORT[/SERVICE], for example grpc:127.0.0.1:50051`,
+		"grpc:h:1/a b":         `the service's name is one word of at most 256 letters; write grpc:HOST:PORT[/SERVICE], for example grpc:127.0.0.1:50051`,
+		"grpcs:h:1":            `unknown kind of check "grpcs"; here it is called grpc`,
+		"file:":                `a file is an absolute path, such as /run/app/alive`,
+		"file:run/x":           `a file is an absolute path, such as /run/app/alive`,
+		"file:/a\nb":           `the file's path has a control character, or more than 4095 bytes`,
+		"memory:":              `empty size; write for example 512M; write memory:SIZE, for example memory:512M`,
+		"memory:80%":           `bad size "80%": unknown unit "%"; use B, K, M, G, T, P or E; write memory:SIZE, for example memory:512M`,
+		"memory:512":           `the size 512 is less than svcrun itself takes; write memory:SIZE, for example memory:512M`,
+		"memory:1GB":           `bad size "1GB": unknown unit "GB"; systemd writes G; write memory:SIZE, for example memory:512M`,
+		"fd":                   `a descriptor is a number of 3 to 1023; write fd:3`,
+		"fd:1":                 `a descriptor is a number of 3 to 1023; write fd:3`,
+		"fd:1024":              `a descriptor is a number of 3 to 1023; write fd:3`,
+		"fd:+3":                `a descriptor is a number of 3 to 1023; write fd:3`,
 		// tcp, unix, exec, notify
 		"tcp":            `the host is missing; write tcp:HOST:PORT, for example tcp:127.0.0.1:8080`,
 		"tcp:8080":       `the port is missing; write tcp:HOST:PORT, for example tcp:127.0.0.1:8080`,
@@ -188,11 +217,11 @@ func TestErrorsAndLabelsKeepSecrets(t *testing.T) {
 func TestChecksMadeByHandAreValidated(t *testing.T) {
 	for want, change := range map[string]func(*Check){
 		"": func(*Check) {},
-		`a check begins with its kind: http://…, http+unix:…, tcp:HOST:PORT, unix:PATH, exec:COMMAND or notify`: func(c *Check) { c.Kind = "" },
-		"the options of http checks do not belong to tcp":                                                       func(c *Check) { c.HTTP.Headers = []string{"A: b"} },
-		"interval 0 is out of range; it is at least 10ms and at most 24h":                                       func(c *Check) { c.Interval = -time.Second },
-		`option on-unhealthy: "burn" is not known; write drain, abort or report`:                                func(c *Check) { c.OnUnhealthy = "burn" },
-		"an http check is written http://HOST[:PORT]/PATH":                                                      func(c *Check) { c.Kind = HTTP },
+		`a check begins with its kind: http://…, https://…, http+unix:…, tcp:HOST:PORT, listen:PORT, unix:PATH, grpc:HOST:PORT, exec:COMMAND, file:PATH, memory:SIZE, notify or fd:N`: func(c *Check) { c.Kind = "" },
+		"the options of http checks do not belong to tcp":                        func(c *Check) { c.HTTP.Headers = []string{"A: b"} },
+		"interval 0 is out of range; it is at least 10ms and at most 24h":        func(c *Check) { c.Interval = -time.Second },
+		`option on-unhealthy: "burn" is not known; write drain, abort or report`: func(c *Check) { c.OnUnhealthy = "burn" },
+		"an http check is written http://HOST[:PORT]/PATH":                       func(c *Check) { c.Kind = HTTP },
 	} {
 		c := defaults(TCP, "h:1")
 		change(&c)

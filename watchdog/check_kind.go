@@ -7,35 +7,35 @@ import (
 	"github.com/svckit/svckit/internal/syntax"
 )
 
-// httpUnix is the scheme of HTTP over a Unix socket; such checks are of Kind HTTP.
-const httpUnix = "http+unix"
+// The schemes of checks of Kind HTTP beside http itself.
+const (
+	httpUnix = "http+unix" // over a Unix socket
+	https    = "https"
+)
 
-// laterKinds are kinds that this version does not have, with what to use
-// instead.
-var laterKinds = map[Kind]string{
-	"https":  "exec:/usr/bin/curl -fsS https://HOST/PATH",
-	"listen": "tcp:127.0.0.1:PORT",
-	"grpc":   "exec:/usr/bin/grpc_health_probe -addr=HOST:PORT",
-	"file":   "exec:/usr/bin/test -e PATH",
-	"memory": "MemoryMax= in the unit (resources.memory_max in a policy)",
-	"fd":     "notify, or a tcp: or unix: check of what the service listens on",
+// kindForms are the kinds as a user writes them.
+const kindForms = "http://…, https://…, http+unix:…, tcp:HOST:PORT, listen:PORT, unix:PATH, grpc:HOST:PORT, " +
+	"exec:COMMAND, file:PATH, memory:SIZE, notify or fd:N"
+
+// kindWords are the words before the colon.
+var kindWords = []string{
+	string(HTTP), https, httpUnix, string(TCP), string(Listen), string(Unix), string(GRPC),
+	string(Exec), string(File), string(Memory), string(Notify), string(FD),
 }
 
 // foreignKinds are other programs' names for kinds.
 var foreignKinds = map[Kind]Kind{
 	"cmd": Exec, "command": Exec, "script": Exec, "shell": Exec, "httpget": HTTP, "httpGet": HTTP,
 	"tcpsocket": TCP, "tcpSocket": TCP, "port": TCP, "socket": Unix, "sd_notify": Notify, "sdnotify": Notify,
+	"grpcs": GRPC, "path": File, "listening": Listen, "notification-fd": FD,
 }
 
 // unknownKind says what the user of a wrong kind most likely wants.
 func unknownKind(kind Kind, target string) error {
-	if instead, ok := laterKinds[kind]; ok {
-		return fmt.Errorf("this version has no %s checks; use %s", kind, instead)
-	}
 	if meant, ok := foreignKinds[kind]; ok {
 		return fmt.Errorf("unknown kind of check %q; here it is called %s", kind, meant)
 	}
-	if near, ok := syntax.Nearest(strings.ToLower(string(kind)), []string{"http", httpUnix, "tcp", "unix", "exec", "notify"}); ok {
+	if near, ok := syntax.Nearest(strings.ToLower(string(kind)), kindWords); ok {
 		return fmt.Errorf("unknown kind of check %q; did you mean %s", kind, near)
 	}
 	switch {
@@ -44,5 +44,5 @@ func unknownKind(kind Kind, target string) error {
 	case validHost(string(kind)) == nil && validPort(target) == nil:
 		return fmt.Errorf("a check begins with its kind; did you mean tcp:%s:%s", kind, target)
 	}
-	return fmt.Errorf("a check begins with its kind: http://…, http+unix:…, tcp:HOST:PORT, unix:PATH, exec:COMMAND or notify")
+	return fmt.Errorf("a check begins with its kind: " + kindForms)
 }

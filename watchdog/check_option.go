@@ -2,6 +2,7 @@ package watchdog
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,8 +14,9 @@ import (
 // would set it again, none where the field has its default.
 type checkOption struct {
 	name       string
-	httpOnly   bool
+	kinds      []Kind // that it belongs to; none for all
 	repeatable bool
+	flag       bool // may stand without a value
 	set        func(c *Check, value string) error
 	get        func(c Check) []string
 }
@@ -48,35 +50,80 @@ var checkOptions = []checkOption{
 		get:  func(c Check) []string { return plainText(string(c.OnUnhealthy)) },
 	},
 	{
-		name: "method", httpOnly: true,
+		name: "method", kinds: []Kind{HTTP},
 		set: func(c *Check, v string) error { return setMethod(&c.HTTP.Method, v) },
 		get: func(c Check) []string { return plainText(c.HTTP.Method) },
 	},
 	{
-		name: "status", httpOnly: true,
+		name: "status", kinds: []Kind{HTTP},
 		set: func(c *Check, v string) error { return setText(&c.HTTP.Status, v) },
 		get: func(c Check) []string { return plainText(c.HTTP.Status) },
 	},
 	{
-		name: "header", httpOnly: true, repeatable: true,
+		name: "header", kinds: []Kind{HTTP}, repeatable: true,
 		set: func(c *Check, v string) error { return addHeader(&c.HTTP.Headers, v) },
 		get: func(c Check) []string { return c.HTTP.Headers },
 	},
 	{
-		name: "header-file", httpOnly: true,
+		name: "header-file", kinds: []Kind{HTTP},
 		set: func(c *Check, v string) error { return setText(&c.HTTP.HeaderFile, v) },
 		get: func(c Check) []string { return plainText(c.HTTP.HeaderFile) },
 	},
 	{
-		name: "host", httpOnly: true,
+		name: "host", kinds: []Kind{HTTP},
 		set: func(c *Check, v string) error { return setText(&c.HTTP.Host, v) },
 		get: func(c Check) []string { return plainText(c.HTTP.Host) },
 	},
 	{
-		name: "body", httpOnly: true,
+		name: "body", kinds: []Kind{HTTP},
 		set: func(c *Check, v string) error { return setText(&c.HTTP.Body, v) },
 		get: func(c Check) []string { return plainText(c.HTTP.Body) },
 	},
+	{
+		name: "insecure", kinds: []Kind{HTTP}, flag: true,
+		set: func(c *Check, v string) error { return setFlag(&c.HTTP.Insecure, v) },
+		get: func(c Check) []string { return flagText(c.HTTP.Insecure) },
+	},
+	{
+		name: "owned", kinds: []Kind{HTTP, TCP, Unix}, flag: true,
+		set: func(c *Check, v string) error { return setFlag(&c.Owned, v) },
+		get: func(c Check) []string { return flagText(c.Owned) },
+	},
+	{
+		name: "max-age", kinds: []Kind{File},
+		set: func(c *Check, v string) error { return setDuration(&c.MaxAge, v) },
+		get: func(c Check) []string { return durationText(c.MaxAge, 0) },
+	},
+	{
+		name: "peak", kinds: []Kind{Memory}, flag: true,
+		set: func(c *Check, v string) error { return setFlag(&c.Peak, v) },
+		get: func(c Check) []string { return flagText(c.Peak) },
+	},
+}
+
+// belongs says whether checks of a kind may have the option.
+func (o checkOption) belongs(kind Kind) error {
+	if len(o.kinds) == 0 || slices.Contains(o.kinds, kind) {
+		return nil
+	}
+	names := make([]string, len(o.kinds))
+	for i, k := range o.kinds {
+		names[i] = string(k)
+	}
+	last := len(names) - 1
+	text := names[last]
+	if last > 0 {
+		text = strings.Join(names[:last], ", ") + " and " + text
+	}
+	return fmt.Errorf("option %s belongs to %s checks, not to %s", o.name, text, kind)
+}
+
+// text is the option as a check's text has it.
+func (o checkOption) text(value string) string {
+	if o.flag {
+		return o.name
+	}
+	return o.name + "=" + value
 }
 
 func setDuration(field *time.Duration, value string) (err error) {
@@ -145,54 +192,32 @@ func addHeader(field *[]string, value string) error {
 	return nil
 }
 
-// knownOption says whether name is an option of any check.
-func knownOption(name string) bool {
+// setFlag reads a boolean as systemd does; its name alone is yes.
+func setFlag(field *bool, value string) error {
+	switch strings.ToLower(value) {
+	case "1", "yes", "y", "true", "t", "on":
+		*field = true
+	case "0", "no", "n", "false", "f", "off":
+		*field = false
+	default:
+		return fmt.Errorf("%q is neither yes nor no", value)
+	}
+	return nil
+}
+
+func flagText(set bool) []string {
+	if !set {
+		return nil
+	}
+	return []string{"yes"}
+}
+
+// findOption finds an option of any check by its name.
+func findOption(name string) (checkOption, bool) {
 	for _, known := range checkOptions {
 		if known.name == name {
-			return true
+			return known, true
 		}
 	}
-	return false
-}
-
-// foreignOptions are other programs' names for what svckit calls otherwise,
-// in lower case and without - and _.
-var foreignOptions = map[string]string{
-	"period": "interval", "periodseconds": "interval", "every": "interval",
-	"retries": "failures", "threshold": "failures", "failurethreshold": "failures", "unhealthythreshold": "failures",
-	"successthreshold": "successes", "healthythreshold": "successes",
-	"timeoutseconds": "timeout", "onfail": "on-unhealthy", "onfailure": "on-unhealthy",
-	"headers": "header", "httpheaders": "header", "expectedstatus": "status", "statuscode": "status",
-}
-
-// startOptions are foreign names for the grace at the start, which is no
-// option of a check: failures do not count before readiness.
-var startOptions = map[string]bool{
-	"startperiod": true, "initialdelayseconds": true, "initialdelay": true, "startinterval": true,
-}
-
-// unknownOption says what the user of a wrong name most likely wants.
-func unknownOption(name string) error {
-	plain := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
-	if meant, ok := foreignOptions[plain]; ok {
-		return fmt.Errorf("unknown option %q; here it is called %s", name, meant)
-	}
-	if startOptions[plain] {
-		return fmt.Errorf("unknown option %q; failures do not count before readiness, and the start timeout "+
-			"(--start-timeout, in a policy ready.start_timeout) bounds the start", name)
-	}
-	if plain == "owned" || plain == "insecure" {
-		return fmt.Errorf("this version has no option %s", plain)
-	}
-	names := make([]string, len(checkOptions))
-	for i, known := range checkOptions {
-		names[i] = known.name
-		if plain == strings.ReplaceAll(known.name, "-", "") {
-			return fmt.Errorf("unknown option %q; did you mean %s", name, known.name)
-		}
-	}
-	if near, ok := syntax.Nearest(name, names); ok {
-		return fmt.Errorf("unknown option %q; did you mean %s", name, near)
-	}
-	return fmt.Errorf(`unknown option %.40q; they are %s, and a comma within a value is written \,`, name, strings.Join(names, ", "))
+	return checkOption{}, false
 }

@@ -2,6 +2,7 @@ package watchdog
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -29,7 +30,7 @@ func ParseCheck(s string) (Check, error) {
 	head, rest, more := cutPart(s)
 	word, target, _ := strings.Cut(head, ":")
 	kind := Kind(word)
-	if kind == HTTP || kind == httpUnix {
+	if kind == HTTP || kind == https || kind == httpUnix {
 		target = head // a URL has its scheme
 	}
 	var options []Option
@@ -37,10 +38,14 @@ func ParseCheck(s string) (Check, error) {
 		var part string
 		part, rest, more = cutPart(rest)
 		name, value, hasValue := strings.Cut(part, "=")
+		known, isKnown := findOption(name)
 		switch {
 		case part == "":
 			return Check{}, fmt.Errorf(`an option is empty; a comma within a value is written \,`)
-		case !hasValue && knownOption(name):
+		case hasValue || !isKnown:
+		case known.flag:
+			value = "yes"
+		default:
 			return Check{}, fmt.Errorf("option %s wants a value: write %s=VALUE", name, name)
 		}
 		options = append(options, Option{name, value})
@@ -89,7 +94,7 @@ func ParseCheckOptions(kind Kind, target string, options []Option) (Check, error
 	}
 	given := map[string]bool{}
 	for i, o := range options {
-		if i > 0 && options[i-1].Name == "header" && !knownOption(o.Name) {
+		if _, known := findOption(o.Name); i > 0 && options[i-1].Name == "header" && !known {
 			// It may be the rest of a header's value, and so a secret.
 			return Check{}, fmt.Errorf(`an unknown option after header; a comma within a value is written \,`)
 		}
@@ -109,21 +114,23 @@ func ParseCheckOptions(kind Kind, target string, options []Option) (Check, error
 
 // apply sets the field that an option names; again says that it was set before.
 func (c *Check) apply(o Option, again bool) error {
-	for _, known := range checkOptions {
-		switch {
-		case known.name != o.Name:
-			continue
-		case known.httpOnly && c.Kind != HTTP:
-			return fmt.Errorf("option %s belongs to http checks, not to %s", o.Name, c.Kind)
-		case again && !known.repeatable:
-			return fmt.Errorf("option %s is given twice", o.Name)
-		}
-		if err := known.set(c, o.Value); err != nil {
-			return fmt.Errorf("option %s: %w", o.Name, err)
-		}
-		return nil
+	known, ok := findOption(o.Name)
+	if !ok {
+		return unknownOption(o.Name)
 	}
-	return unknownOption(o.Name)
+	if c.Kind == FD {
+		return fmt.Errorf("fd takes no options: nothing is probed, and one newline is the answer")
+	}
+	if err := known.belongs(c.Kind); err != nil {
+		return err
+	}
+	if again && !known.repeatable {
+		return fmt.Errorf("option %s is given twice", o.Name)
+	}
+	if err := known.set(c, o.Value); err != nil {
+		return fmt.Errorf("option %s: %w", o.Name, err)
+	}
+	return nil
 }
 
 // parseTarget brings kind and target to their canonical form.
@@ -132,16 +139,33 @@ func parseTarget(kind Kind, target string) (Kind, string, error) {
 		return "", "", fmt.Errorf("the check is not valid UTF-8")
 	}
 	switch kind {
-	case HTTP, httpUnix:
+	case HTTP, https, httpUnix:
 		if kind == httpUnix && !strings.HasPrefix(target, httpUnix+":") {
 			target = httpUnix + ":" + target
+		}
+		if kind == https && !strings.HasPrefix(target, https+":") {
+			return "", "", errURLForm(https)
 		}
 		url, err := parseURL(target)
 		return HTTP, url.text, err
 	case Exec:
 		argv, err := syntax.SplitCommand(target)
 		return kind, syntax.QuoteCommand(argv), err
-	case TCP, Unix, Notify:
+	case Listen:
+		where, err := parseListen(target)
+		return kind, where.String(), err
+	case GRPC:
+		if address, service, _ := strings.Cut(target, "/"); service == "" {
+			target = address
+		}
+		return kind, target, nil
+	case Memory:
+		size, err := parseMemory(target)
+		return kind, syntax.FormatSize(size), err
+	case FD:
+		fd, err := parseFD(target)
+		return kind, strconv.Itoa(fd), err
+	case TCP, Unix, File, Notify:
 		return kind, target, nil
 	}
 	return "", "", unknownKind(kind, target)

@@ -38,6 +38,23 @@ func TestChecksOfEveryKindAreRead(t *testing.T) {
 		"exec:/usr/bin/redis-cli ping":       defaults(Exec, "/usr/bin/redis-cli ping"),
 		`exec:/bin/x  'a\,b' c\sd`:           defaults(Exec, `/bin/x a,b "c d"`),
 		"notify":                             defaults(Notify, ""),
+		"https://app.example":                defaults(HTTP, "https://app.example/"),
+		"https://u:p@[::1]:8443/x?y":         defaults(HTTP, "https://u:p@[::1]:8443/x?y"),
+		"listen:8080":                        defaults(Listen, "8080"),
+		"listen:08080":                       defaults(Listen, "8080"),
+		"listen:127.0.0.1:80":                defaults(Listen, "127.0.0.1:80"),
+		"listen:[::1]:80":                    defaults(Listen, "[::1]:80"),
+		"listen:[0:0::1]:80":                 defaults(Listen, "[::1]:80"),
+		"listen:[::ffff:1.2.3.4]:80":         defaults(Listen, "1.2.3.4:80"),
+		"grpc:h:50051":                       defaults(GRPC, "h:50051"),
+		"grpc:h:50051/":                      defaults(GRPC, "h:50051"),
+		"grpc:[::1]:50051/my.pkg.Service":    defaults(GRPC, "[::1]:50051/my.pkg.Service"),
+		"grpc:h:1/a/":                        defaults(GRPC, "h:1/a/"),
+		"file:/run/a b":                      defaults(File, "/run/a b"),
+		"memory:1.5G":                        defaults(Memory, "1536M"),
+		"memory:1G 512M":                     defaults(Memory, "1536M"),
+		"fd:3":                               defaults(FD, "3"),
+		"fd:0010":                            defaults(FD, "10"),
 	} {
 		got, err := ParseCheck(text)
 		if err != nil {
@@ -50,22 +67,28 @@ func TestChecksOfEveryKindAreRead(t *testing.T) {
 	}
 }
 
-// optionCases has, for every option, its text and what it sets.
+// optionCases has, for every option, a check that may have it, its text and
+// what it sets.
 var optionCases = map[string]struct {
+	check string
 	value string
 	set   func(*Check)
 }{
-	"interval":     {"1min 30s", func(c *Check) { c.Interval = 90 * time.Second }},
-	"timeout":      {"500ms", func(c *Check) { c.Timeout = 500 * time.Millisecond }},
-	"failures":     {"5", func(c *Check) { c.Failures = 5 }},
-	"successes":    {"2", func(c *Check) { c.Successes = 2 }},
-	"on-unhealthy": {"report", func(c *Check) { c.OnUnhealthy = Report }},
-	"method":       {"HEAD", func(c *Check) { c.HTTP.Method = "HEAD" }},
-	"status":       {"2xx+304", func(c *Check) { c.HTTP.Status = "2xx+304" }},
-	"header":       {`X-Token: a\,b=c`, func(c *Check) { c.HTTP.Headers = []string{"X-Token: a,b=c"} }},
-	"header-file":  {"/etc/app/headers", func(c *Check) { c.HTTP.HeaderFile = "/etc/app/headers" }},
-	"host":         {"app.example:8080", func(c *Check) { c.HTTP.Host = "app.example:8080" }},
-	"body":         {`"ok":\s*true\,|^\d{1\,3}$`, func(c *Check) { c.HTTP.Body = `"ok":\s*true,|^\d{1,3}$` }},
+	"interval":     {"http://h/", "1min 30s", func(c *Check) { c.Interval = 90 * time.Second }},
+	"timeout":      {"http://h/", "500ms", func(c *Check) { c.Timeout = 500 * time.Millisecond }},
+	"failures":     {"http://h/", "5", func(c *Check) { c.Failures = 5 }},
+	"successes":    {"http://h/", "2", func(c *Check) { c.Successes = 2 }},
+	"on-unhealthy": {"http://h/", "report", func(c *Check) { c.OnUnhealthy = Report }},
+	"method":       {"http://h/", "HEAD", func(c *Check) { c.HTTP.Method = "HEAD" }},
+	"status":       {"http://h/", "2xx+304", func(c *Check) { c.HTTP.Status = "2xx+304" }},
+	"header":       {"http://h/", `X-Token: a\,b=c`, func(c *Check) { c.HTTP.Headers = []string{"X-Token: a,b=c"} }},
+	"header-file":  {"http://h/", "/etc/app/headers", func(c *Check) { c.HTTP.HeaderFile = "/etc/app/headers" }},
+	"host":         {"http://h/", "app.example:8080", func(c *Check) { c.HTTP.Host = "app.example:8080" }},
+	"body":         {"http://h/", `"ok":\s*true\,|^\d{1\,3}$`, func(c *Check) { c.HTTP.Body = `"ok":\s*true,|^\d{1,3}$` }},
+	"insecure":     {"https://h/", "yes", func(c *Check) { c.HTTP.Insecure = true }},
+	"owned":        {"http://h/", "yes", func(c *Check) { c.Owned = true }},
+	"max-age":      {"file:/f", "5min", func(c *Check) { c.MaxAge = 5 * time.Minute }},
+	"peak":         {"memory:1G", "yes", func(c *Check) { c.Peak = true }},
 }
 
 func TestEveryOptionSetsItsFieldAndNothingElse(t *testing.T) {
@@ -75,15 +98,24 @@ func TestEveryOptionSetsItsFieldAndNothingElse(t *testing.T) {
 			t.Errorf("option %s has no case here", option.name)
 			continue
 		}
-		want := defaults(HTTP, "http://h/")
-		tc.set(&want)
-		got, err := ParseCheck("http://h/," + option.name + "=" + tc.value)
+		want, err := ParseCheck(tc.check)
 		if err != nil {
-			t.Errorf("option %s: %v", option.name, err)
-			continue
+			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("option %s (-want +got):\n%s", option.name, diff)
+		tc.set(&want)
+		texts := []string{tc.check + "," + option.name + "=" + tc.value}
+		if option.flag {
+			texts = append(texts, tc.check+","+option.name)
+		}
+		for _, text := range texts {
+			got, err := ParseCheck(text)
+			if err != nil {
+				t.Errorf("%s: %v", text, err)
+				continue
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", text, diff)
+			}
 		}
 	}
 	if len(optionCases) != len(checkOptions) {
@@ -91,13 +123,32 @@ func TestEveryOptionSetsItsFieldAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestOptionsOfHTTPAreRefusedElsewhere(t *testing.T) {
+func TestFlagsMayBeTurnedOff(t *testing.T) {
+	for _, text := range []string{"tcp:h:1,owned=no", "https://h/,insecure=false", "memory:1G,peak=0"} {
+		c, err := ParseCheck(text)
+		if err != nil || c.Owned || c.HTTP.Insecure || c.Peak {
+			t.Errorf("%s: %+v, %v", text, c, err)
+		}
+	}
+}
+
+func TestOptionsOfSomeKindsAreRefusedElsewhere(t *testing.T) {
 	for _, option := range checkOptions {
 		value := optionCases[option.name].value
-		for _, check := range []string{"tcp:h:1", "unix:/s", "exec:/bin/true", "notify"} {
-			_, err := ParseCheck(check + "," + option.name + "=" + value)
-			if (err != nil) != option.httpOnly {
+		for _, check := range []string{
+			"http://h/", "https://h/", "tcp:h:1", "listen:1", "unix:/s", "grpc:h:1", "exec:/bin/true", "file:/f", "memory:1G", "notify", "fd:3",
+		} {
+			c, err := ParseCheck(check)
+			if err != nil {
+				t.Fatal(err)
+			}
+			may := option.belongs(c.Kind) == nil && c.Kind != FD && (option.name != "insecure" || strings.HasPrefix(check, "https"))
+			if _, err := ParseCheck(check + "," + option.name + "=" + value); (err == nil) != may {
 				t.Errorf("%s with option %s: %v", check, option.name, err)
+			}
+			// A check that was not parsed but put together is held to the same.
+			if optionCases[option.name].set(&c); (c.Validate() == nil) != may && c.Kind != FD {
+				t.Errorf("%s put together with option %s: %v", check, option.name, c.Validate())
 			}
 		}
 	}

@@ -17,7 +17,7 @@ func (c Check) String() string {
 	parts := []string{c.head()}
 	for _, option := range checkOptions {
 		for _, value := range option.get(c) {
-			parts = append(parts, option.name+"="+value)
+			parts = append(parts, option.text(value))
 		}
 	}
 	for i, part := range parts {
@@ -83,7 +83,11 @@ func (c Check) urlLabel() string {
 	if url.Network == "unix" {
 		return httpUnix + ":" + url.Address + ":" + where
 	}
-	return "http://" + url.Host + where
+	scheme := "http://"
+	if url.TLS {
+		scheme = "https://"
+	}
+	return scheme + url.Host + where
 }
 
 func (c Check) execLabel() string {

@@ -28,6 +28,9 @@ func TestCheckPrintsItsCanonicalText(t *testing.T) {
 		`http://h/,method=GET`:                    "http://h/",
 		`http://h/,body=a\\\\,on-unhealthy=abort`: `http://h/,on-unhealthy=abort,body=a\\`,
 		"notify,timeout=5s":                       "notify,timeout=5s",
+		"https://h,insecure=1,owned,failures=2":   "https://h/,failures=2,insecure,owned",
+		"memory:1048576,peak":                     "memory:1M,peak",
+		"file:/f,max-age=300":                     "file:/f,max-age=5min",
 	} {
 		c, err := ParseCheck(text)
 		if err != nil || c.String() != want {
@@ -50,6 +53,12 @@ func TestLabelsAreShortWordsWithoutSecrets(t *testing.T) {
 		"exec:/opt/'a b' c":                 "exec:a?b+1",
 		`exec:/opt/\xff`:                    "exec:?",
 		"notify,failures=2":                 "notify",
+		"https://u:p@h/live?token=x":        "https://h/live",
+		"listen:[::1]:80":                   "listen:[::1]:80",
+		"grpc:h:1/s":                        "grpc:h:1/s",
+		"file:/run/a b,max-age=1s":          "file:/run/a?b",
+		"memory:1024M,peak":                 "memory:1G",
+		"fd:4":                              "fd:4",
 		"exec:/" + long:                     "exec:" + strings.Repeat("é", 56) + "...",
 	} {
 		c, err := ParseCheck(text)
@@ -79,7 +88,7 @@ func anyCheck(t *rapid.T) Check {
 	c.Failures = rapid.IntRange(1, 1000).Draw(t, "failures")
 	c.Successes = rapid.IntRange(1, 1000).Draw(t, "successes")
 	c.OnUnhealthy = rapid.SampledFrom([]OnUnhealthy{Inherit, Drain, Abort, Report}).Draw(t, "on-unhealthy")
-	switch rapid.IntRange(0, 3).Draw(t, "kind") {
+	switch rapid.IntRange(0, 8).Draw(t, "kind") {
 	case 0:
 		c.Kind, c.Target = Exec, syntax.QuoteCommand([]string{"/bin/x", value.Draw(t, "arg"), `\`})
 	case 1:
@@ -87,6 +96,25 @@ func anyCheck(t *rapid.T) Check {
 	case 2:
 		c.Kind, c.Target = HTTP, "http://h/"+rapid.StringMatching(`[a-z,\\=%?]{0,6}`).Draw(t, "path")
 		c.HTTP = anyHTTP(t, value)
+		if rapid.Bool().Draw(t, "TLS") {
+			c.Target = "https" + strings.TrimPrefix(c.Target, "http")
+			c.HTTP.Insecure = rapid.Bool().Draw(t, "insecure")
+		}
+	case 3:
+		c.Kind, c.Target = Listen, rapid.SampledFrom([]string{"1", "65535", "127.0.0.1:80", "[::]:80"}).Draw(t, "listener")
+	case 4:
+		c.Kind, c.Target = GRPC, rapid.SampledFrom([]string{"h:1", "[::1]:1/a,b", `h:1/\`}).Draw(t, "server")
+	case 5:
+		c.Kind, c.Target = File, "/"+value.Draw(t, "file")
+		c.MaxAge = time.Duration(rapid.Int64Range(0, 1e9).Draw(t, "max-age")) * time.Microsecond
+	case 6:
+		c.Kind, c.Target = Memory, syntax.FormatSize(rapid.Int64Range(1<<20, 1<<62).Draw(t, "size"))
+		c.Peak = rapid.Bool().Draw(t, "peak")
+	case 7:
+		return defaults(FD, "7")
+	}
+	if c.Kind == HTTP || c.Kind == TCP || c.Kind == Unix {
+		c.Owned = rapid.Bool().Draw(t, "owned")
 	}
 	return c
 }
@@ -127,7 +155,8 @@ func FuzzParseCheck(f *testing.F) {
 		"http://u:p@127.0.0.1:8080/live?x=1,interval=10s,timeout=2s,failures=3,status=2xx+304,header=A: b,body=\\d\\,",
 		"http+unix:/run/app.sock:/healthz,host=h,method=HEAD", "http://unix:@app:/", "http://[fe80::1%25eth0]:80/",
 		"tcp:[::1]:6379,successes=2", "unix:@app,on-unhealthy=report", `exec:/bin/x "a\,b" \\,timeout=1s`, "notify",
-		"tcp:h:1,period=3", "http://h/,header-file=/x,header=A:1,header=B:2", `exec:/\xff`, "localhost:80",
+		"tcp:h:1,period=3", "https://h/,insecure,owned=0", "listen:[::1]:80", "grpc:h:1/a/", "file:/f,max-age=1", "memory:1.5G,peak", "fd:3",
+		"http://h/,header-file=/x,header=A:1,header=B:2", `exec:/\xff`, "localhost:80",
 	} {
 		f.Add(seed)
 	}

@@ -8,6 +8,7 @@ import (
 
 // URL is where an HTTP check asks, taken apart.
 type URL struct {
+	TLS      bool   // https
 	Network  string // tcp or unix
 	Address  string // HOST:PORT, with an IPv6 address in brackets, or a socket's path
 	Host     string // what the Host header says unless the check has a host option
@@ -19,8 +20,8 @@ type URL struct {
 // URL takes the target of an HTTP check apart.
 func (c Check) URL() (URL, error) { return parseURL(c.Target) }
 
-// parseURL reads http://HOST[:PORT]/PATH, http+unix:SOCKET:/PATH and nginx's
-// http://unix:SOCKET:/PATH.
+// parseURL reads http://HOST[:PORT]/PATH, the same with https, and
+// http+unix:SOCKET:/PATH or nginx's http://unix:SOCKET:/PATH.
 func parseURL(s string) (URL, error) {
 	if rest, ok := strings.CutPrefix(s, "http://unix:"); ok {
 		return parseUnixURL(rest)
@@ -28,26 +29,33 @@ func parseURL(s string) (URL, error) {
 	if rest, ok := strings.CutPrefix(s, httpUnix+":"); ok {
 		return parseUnixURL(rest)
 	}
-	if strings.HasPrefix(s, "https:") {
-		return URL{}, unknownKind("https", "")
+	scheme, port := "http", "80"
+	if strings.HasPrefix(s, https+":") {
+		scheme, port = https, "443"
 	}
-	rest, ok := strings.CutPrefix(s, "http://")
+	rest, ok := strings.CutPrefix(s, scheme+"://")
 	if !ok {
-		return URL{}, fmt.Errorf("an http check is written http://HOST[:PORT]/PATH")
+		return URL{}, errURLForm(scheme)
 	}
 	authority, target := rest, ""
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		authority, target = rest[:i], rest[i:]
 	}
-	url, err := parseAuthority(authority)
+	url, err := parseAuthority(authority, port)
 	if err != nil {
-		return URL{}, fmt.Errorf("%w; an http check is written http://HOST[:PORT]/PATH", err)
+		return URL{}, fmt.Errorf("%w; %w", err, errURLForm(scheme))
 	}
 	if url.Target, err = requestTarget(target); err != nil {
 		return URL{}, err
 	}
-	url.text = "http://" + authority + url.Target
+	url.TLS = scheme == https
+	url.text = scheme + "://" + authority + url.Target
 	return url, nil
+}
+
+// errURLForm says how a URL is written.
+func errURLForm(scheme string) error {
+	return fmt.Errorf("an %s check is written %s://HOST[:PORT]/PATH", scheme, scheme)
 }
 
 // parseUnixURL reads SOCKET[:/PATH], as nginx does: the first colon ends the
@@ -88,7 +96,7 @@ func requestTarget(s string) (string, error) {
 }
 
 // parseAuthority reads [NAME:PASSWORD@]HOST[:PORT].
-func parseAuthority(s string) (URL, error) {
+func parseAuthority(s, defaultPort string) (URL, error) {
 	url := URL{Network: "tcp"}
 	if i := strings.LastIndexByte(s, '@'); i >= 0 {
 		user, password, _ := strings.Cut(s[:i], ":")
@@ -112,7 +120,7 @@ func parseAuthority(s string) (URL, error) {
 		host, url.Host = "["+host+"]", "["+url.Host+"]"
 	}
 	if port == "" {
-		port = "80"
+		port = defaultPort
 	} else {
 		url.Host += ":" + port
 	}

@@ -18,6 +18,7 @@ const (
 	maxInterval = 24 * time.Hour
 	minTimeout  = time.Millisecond
 	maxCount    = 1000
+	maxAge      = 365 * 24 * time.Hour
 )
 
 // Validate says what is wrong with a check, and what would be right.
@@ -41,7 +42,25 @@ func (c Check) Validate() error {
 	if err := c.OnUnhealthy.validate(true); err != nil {
 		return fmt.Errorf("option on-unhealthy: %w", err)
 	}
+	if err := c.validateOwn(); err != nil {
+		return err
+	}
 	return c.validateHTTP()
+}
+
+// validateOwn checks the options that belong to some kinds, but for HTTP's.
+func (c Check) validateOwn() error {
+	switch {
+	case c.Owned && c.Kind != HTTP && c.Kind != TCP && c.Kind != Unix:
+		return fmt.Errorf("option owned belongs to http, tcp and unix checks, not to %s", c.Kind)
+	case c.Peak && c.Kind != Memory:
+		return fmt.Errorf("option peak belongs to memory checks, not to %s", c.Kind)
+	case c.MaxAge != 0 && c.Kind != File:
+		return fmt.Errorf("option max-age belongs to file checks, not to %s", c.Kind)
+	case c.MaxAge < 0 || c.MaxAge > maxAge:
+		return fmt.Errorf("option max-age: %s is out of range; it is at most 365d", syntax.FormatDuration(c.MaxAge))
+	}
+	return nil
 }
 
 // validateTarget checks what the check asks.
@@ -51,19 +70,26 @@ func (c Check) validateTarget() error {
 		_, err := parseURL(c.Target)
 		return err
 	case TCP:
-		host, port, err := splitHostPort(c.Target)
-		if err == nil && port == "" {
-			err = fmt.Errorf("the port is missing")
-		}
-		if err == nil {
-			err = validHost(host)
-		}
-		if err != nil {
+		if err := validHostPort(c.Target); err != nil {
 			return fmt.Errorf("%w; write tcp:HOST:PORT, for example tcp:127.0.0.1:8080", err)
 		}
 		return nil
+	case Listen:
+		_, err := parseListen(c.Target)
+		return err
 	case Unix:
 		return validSocket(c.Target)
+	case GRPC:
+		_, _, err := c.GRPC()
+		return err
+	case File:
+		return validPath(c.Target)
+	case Memory:
+		_, err := parseMemory(c.Target)
+		return err
+	case FD:
+		_, err := parseFD(c.Target)
+		return err
 	case Exec:
 		argv, err := syntax.SplitCommand(c.Target)
 		if err == nil && !strings.HasPrefix(argv[0], "/") {
@@ -96,7 +122,7 @@ func (o OnUnhealthy) validate(inherit bool) error {
 func (c Check) validateHTTP() error {
 	h := c.HTTP
 	if c.Kind != HTTP {
-		if h.Method+h.Status+h.HeaderFile+h.Host+h.Body != "" || len(h.Headers) > 0 {
+		if h.Method+h.Status+h.HeaderFile+h.Host+h.Body != "" || len(h.Headers) > 0 || h.Insecure {
 			return fmt.Errorf("the options of http checks do not belong to %s", c.Kind)
 		}
 		return nil
@@ -110,19 +136,32 @@ func (c Check) validateHTTP() error {
 	if err := c.validateHeaders(); err != nil {
 		return fmt.Errorf("option header: %w", err)
 	}
-	if h.HeaderFile != "" && (!strings.HasPrefix(h.HeaderFile, "/") || strings.ContainsFunc(h.HeaderFile, isControl)) {
-		return fmt.Errorf("option header-file: %q is no absolute path", h.HeaderFile)
+	if err := validHeaderFile(h.HeaderFile); err != nil {
+		return fmt.Errorf("option header-file: %w", err)
 	}
 	if h.Host != "" {
 		if err := validHostHeader(h.Host); err != nil {
 			return fmt.Errorf("option host: %w", err)
 		}
 	}
+	if h.Insecure && !strings.HasPrefix(c.Target, https+":") {
+		return fmt.Errorf("option insecure belongs to https checks, not to http")
+	}
 	if h.Body != "" && h.Method == "HEAD" {
 		return fmt.Errorf("option body: an answer to HEAD has no body; use GET")
 	}
 	if _, err := regexp.Compile(h.Body); err != nil {
 		return fmt.Errorf("option body: %w", err)
+	}
+	return nil
+}
+
+// validHeaderFile checks the path of a header file; empty is none. Specifiers
+// such as %d (systemd.unit(5)) are the unit's: svcrun sees what systemd made of
+// them, and so a path.
+func validHeaderFile(path string) error {
+	if path != "" && (!strings.HasPrefix(path, "/") || strings.ContainsFunc(path, isControl)) {
+		return fmt.Errorf("%q is no absolute path", path)
 	}
 	return nil
 }

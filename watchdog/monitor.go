@@ -12,6 +12,9 @@ import (
 // probes doubles from there up to the check's interval.
 const firstProbe = 10 * time.Millisecond
 
+// leastStarved is how much later than asked a busy host may run a timer.
+const leastStarved = 250 * time.Millisecond
+
 // ID names a check within its Monitor: the ready checks in their order, then
 // the live ones.
 type ID int
@@ -30,7 +33,7 @@ type state struct {
 	Check
 	ready bool // a ready check; otherwise a live one
 
-	out     bool          // a probe is out (never of Kind Notify)
+	out     bool          // a probe is out (never of a kind that is spoken)
 	stale   bool          // the probe that is out was begun before Again: its answer is void
 	started time.Time     // when the last probe began
 	due     time.Time     // when the next may begin; of Kind Notify, when its silence is a failure
@@ -86,11 +89,11 @@ func (m *Monitor) Served(now time.Time) {
 }
 
 // Again asks the ready checks anew: a reload is over when each has passed a
-// fresh probe.
+// fresh probe. What was written to a descriptor is written once and holds on.
 func (m *Monitor) Again(now time.Time) {
 	m.serving = false
 	for _, s := range m.checks {
-		if s.ready {
+		if s.ready && s.Kind != FD {
 			s.holding, s.successes, s.stale = false, 0, s.out
 			s.cadence = min(firstProbe, s.Interval)
 			s.due = now.Add(s.cadence)
@@ -118,7 +121,7 @@ func (m *Monitor) Due(now time.Time) []ID {
 
 // probes says whether a check is one that is probed at present.
 func (m *Monitor) probes(s *state) bool {
-	return !m.stopped && s.Kind != Notify && (!s.ready || !m.serving)
+	return !m.stopped && !s.Kind.Spoken() && (!s.ready || !m.serving)
 }
 
 // listens says whether silence of the child counts against a check now.
@@ -143,15 +146,17 @@ func (m *Monitor) Next() (time.Time, bool) {
 // unhealthy; once per threshold reached.
 func (m *Monitor) Done(now time.Time, id ID, failure string) bool {
 	s := m.checks[id]
-	s.out, s.completed = false, now
-	if s.due.Before(now) {
-		s.due = now
-	}
-	if s.stale {
-		s.stale = false
-		return false
-	}
-	return m.count(s, failure)
+	void := s.stale || s.out && starved(now.Sub(s.started), s.Timeout)
+	s.out, s.stale, s.completed = false, false, now
+	s.due = later(s.due, now)
+	return !void && m.count(s, failure)
+}
+
+// starved says whether what was to take asked at most has taken so much more
+// that the host cannot have given this process, nor then the service, its
+// turn. Such an answer tells of the host and counts neither way.
+func starved(took, asked time.Duration) bool {
+	return took-asked > max(leastStarved, asked/4)
 }
 
 // count applies the thresholds.
@@ -169,16 +174,20 @@ func (m *Monitor) count(s *state, failure string) bool {
 }
 
 // Silent counts the live notify checks whose child has kept silent for the
-// whole of their timeout, and returns those that thereby became unhealthy. It
-// counts one failure, however late it is asked: when the whole host stood
-// still, the child could not speak either.
+// whole of their timeout, and returns those that thereby became unhealthy.
+// Asked far too late it counts nothing: when the whole host stood still, the
+// child could not speak either.
 func (m *Monitor) Silent(now time.Time) []ID {
 	var unhealthy []ID
 	for id, s := range m.checks {
 		if !m.listens(s) || now.Before(s.due) {
 			continue
 		}
+		late := now.Sub(s.due)
 		s.completed, s.due = now, now.Add(s.Timeout)
+		if starved(s.Timeout+late, s.Timeout) {
+			continue
+		}
 		if m.count(s, "no WATCHDOG=1 within "+syntax.FormatDuration(s.Timeout)) {
 			unhealthy = append(unhealthy, ID(id))
 		}
@@ -190,6 +199,16 @@ func (m *Monitor) Silent(now time.Time) []ID {
 func (m *Monitor) ChildReady() {
 	for _, s := range m.checks {
 		if s.Kind == Notify && s.ready {
+			s.holding = true
+		}
+	}
+}
+
+// ChildReadyOn takes the newline that the child wrote to a descriptor for the
+// fd ready checks.
+func (m *Monitor) ChildReadyOn(descriptor int) {
+	for _, s := range m.checks {
+		if fd, err := s.Descriptor(); s.Kind == FD && err == nil && fd == descriptor {
 			s.holding = true
 		}
 	}
@@ -235,7 +254,7 @@ func (m *Monitor) Ready() bool {
 // at the threshold, not here.
 func (m *Monitor) Fresh(now time.Time) bool {
 	for _, s := range m.checks {
-		if s.ready || s.Kind == Notify {
+		if s.ready || s.Kind.Spoken() {
 			continue
 		}
 		if now.Sub(later(m.servedAt, s.completed)) > s.Interval+s.Timeout {
@@ -298,6 +317,8 @@ func describe(s *state) string {
 	switch {
 	case s.Kind == Notify && s.ready:
 		return "the service's own READY=1"
+	case s.Kind == FD:
+		return "the service's newline on descriptor " + s.Target
 	case s.failure == "":
 		return s.Label()
 	}

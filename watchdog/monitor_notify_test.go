@@ -106,21 +106,6 @@ func TestSilenceBeforeReadinessIsNotAskedFor(t *testing.T) {
 	}
 }
 
-func TestAPauseOfTheWholeHostIsOneFailureAtMost(t *testing.T) {
-	c := spoken(time.Second)
-	c.Failures = 3
-	m := serve(c)
-	// Everything stood still for an hour: the child could not speak, and what
-	// it said may still be in the socket.
-	now := at(time.Hour)
-	if unhealthy := m.Silent(now); unhealthy != nil {
-		t.Errorf("%v are unhealthy at once", unhealthy)
-	}
-	if next, _ := m.Next(); next != now.Add(time.Second) {
-		t.Errorf("the next failure is due %v later; want a whole timeout", next.Sub(now))
-	}
-}
-
 func TestChildMaySayItsOwnTimeout(t *testing.T) {
 	m := watch([]Check{spoken(time.Second)}, []Check{probed("h:1"), spoken(time.Minute)})
 	m.Served(t0)

@@ -61,13 +61,24 @@ func (m *model) holds() bool {
 
 // done takes an answer, and says whether it makes a live check unhealthy.
 func (m *model) done(now time.Time, id ID, failure string) bool {
-	void := m.void[id]
+	void := m.void[id] || m.late(now, id)
 	m.out[id], m.void[id], m.completed[id] = false, false, now
 	if void {
 		return false
 	}
 	m.answers[id] = append(m.answers[id], failure)
 	return !m.isReady(id) && m.serving && m.tail(id, false) == m.check(id).Failures
+}
+
+// late says whether the answer to the last probe is later than a host that
+// gives the process its turn lets it be.
+func (m *model) late(now time.Time, id ID) bool {
+	begun, timeout := m.begun[id], m.check(id).Timeout
+	latest := begun[len(begun)-1].Add(timeout + timeout/4)
+	if timeout < time.Second {
+		latest = begun[len(begun)-1].Add(timeout + 250*time.Millisecond)
+	}
+	return now.After(latest)
 }
 
 // fresh says whether a heartbeat may go out.
