@@ -60,6 +60,15 @@ var dumping = []syntax.Signal{3, 4, 5, 6, 7, 8, 11, 24, 25, 31}
 func TestDieLeavesASmallCoreWhereTheChildLeftOne(t *testing.T) {
 	alone(t, func(t *testing.T) {
 		needCores(t)
+		// The child may have raised its own limit.
+		var limit unix.Rlimit
+		if err := unix.Getrlimit(unix.RLIMIT_CORE, &limit); err != nil {
+			t.Fatal(err)
+		}
+		limit.Cur = 0
+		if err := unix.Setrlimit(unix.RLIMIT_CORE, &limit); err != nil {
+			t.Fatal(err)
+		}
 		for _, s := range dumping {
 			dir := t.TempDir()
 			if got, want := endOf(t, machine.Status{Signal: s, Core: true}, t.TempDir(), dir), (machine.Status{Signal: s, Core: true}); got != want {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -41,11 +42,19 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// die ends this process as how says.
+// die ends this process as how says, however few signals it lets through.
 func die(how string) {
 	var s machine.Status
 	var dir string
 	if n, err := fmt.Sscan(how, &s.Code, &s.Signal, &s.Core, &dir); n < 3 {
+		panic(err)
+	}
+	runtime.LockOSThread()
+	all := unix.Sigset_t{}
+	for i := range all.Val {
+		all.Val[i] = ^uint64(0)
+	}
+	if err := unix.PthreadSigmask(unix.SIG_BLOCK, &all, nil); err != nil {
 		panic(err)
 	}
 	Die(s, dir)
@@ -78,6 +87,7 @@ func alone(t *testing.T, body func(t *testing.T)) {
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run="+pattern, "-test.count=1")
 	cmd.Env = append(os.Environ(), aloneEnv+"="+t.Name(), quickEnd)
 	cmd.Dir, cmd.WaitDelay = t.TempDir(), time.Second
+	cmd.Stdin = strings.NewReader("svcrun's own input")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/svckit/svckit/internal/supervise/machine"
 	"github.com/svckit/svckit/internal/syntax"
 )
 
@@ -130,34 +129,30 @@ func TestAStrangersGroupIsNeverSignalled(t *testing.T) {
 
 func TestTheServiceIsAllButProbesAndHooks(t *testing.T) {
 	alone(t, func(t *testing.T) {
+		fifo := filepath.Join(t.TempDir(), "fifo")
+		up := told(t, fifo)
 		r := newReaped(t)
 		main, ended := r.sh("exec sleep 100")
-		helper, helperEnded := 0, make(chan machine.Status, 1)
-		c := shell("sleep 100 & wait")
-		c.Helper = true
-		helper, err := r.Start(c, helperEnded)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range r.Service() {
-			if p.Group == helper {
-				t.Errorf("a probe's process is the service's: %+v", p)
-			}
-			if p.PID == main {
-				main = 0
-			}
-		}
-		if main != 0 {
-			t.Errorf("the main process is not among %+v", r.Service())
+		probe := make(chan error, 1)
+		go func() {
+			_, err := r.Run(t.Context(), family(fifo))
+			probe <- err
+		}()
+		up()
+		all, service := Descendants(), r.Service()
+		if len(all) < 3 || len(service) != 1 || service[0].PID != main {
+			t.Errorf("the service is %+v of %+v; want %d alone", service, all, main)
 		}
 		r.KillHelpers()
-		if s := r.status(helperEnded); s.Signal != syntax.SIGKILL {
-			t.Errorf("the probe %v", s)
+		for _, p := range all {
+			if p.PID != main && !dying(p.PID) {
+				t.Errorf("alive after KillHelpers: %+v", p)
+			}
 		}
-		r.forget(helper)
-		for _, p := range r.Service() {
-			r.SignalGroup(p.Group, syntax.SIGKILL)
+		if err := <-probe; err != nil {
+			t.Errorf("Run: %v", err)
 		}
+		r.SignalChild(main, syntax.SIGTERM)
 		r.status(ended)
 	})
 }
