@@ -20,7 +20,7 @@ func BenchmarkHTTP(b *testing.B) {
 		}
 	}()
 	url := "http://" + s.address + "/live"
-	p, err := New(check(b, url), nil)
+	p, err := New(check(b, url), Host{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -8,17 +8,51 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/svckit/svckit/watchdog"
 )
 
-// opens holds when a connection to address opens.
-func opens(network, address string) attempt {
+// door is where a check connects to.
+type door struct {
+	network, address string
+	owner            *owner // nil where anyone may answer
+}
+
+// newDoor prepares to connect; owned, to nobody but the service.
+func newDoor(network, address string, owned bool, service func() []int) (d door, err error) {
+	d = door{network: network, address: address}
+	if owned {
+		d.owner, err = newOwner(service)
+	}
+	return d, err
+}
+
+// open connects. A stranger has seen nothing of the check by then.
+func (d door) open(ctx context.Context) (net.Conn, error) {
+	conn, err := dial(ctx, d.network, d.address)
+	if err != nil || d.owner == nil {
+		return conn, err
+	}
+	if err := d.owner.verify(ctx, conn); err != nil {
+		_ = conn.Close() // nothing has been written to it
+		return nil, err
+	}
+	return conn, nil
+}
+
+// newOpen holds when a connection opens.
+func newOpen(network string, c watchdog.Check, service func() []int) (attempt, error) {
+	door, err := newDoor(network, c.Target, c.Owned, service)
+	if err != nil {
+		return nil, err
+	}
 	return func(ctx context.Context) error {
-		conn, err := dial(ctx, network, address)
+		conn, err := door.open(ctx)
 		if err != nil {
 			return err
 		}
 		return conn.Close()
-	}
+	}, nil
 }
 
 // dial connects, by "tcp" to HOST:PORT, by "unix" to a stream or seqpacket

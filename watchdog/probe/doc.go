@@ -1,5 +1,6 @@
-// Package probe asks what a watchdog.Check asks: one attempt at a time over
-// HTTP, TCP, a Unix socket or a command.
+// Package probe asks what a watchdog.Check asks, one attempt at a time: an
+// endpoint over HTTP, TCP or a Unix socket, a command, or the kernel itself by
+// its tables of sockets, of files and of control groups.
 //
 // Invariants:
 //   - when Probe returns, nothing of the attempt is left: no goroutine, no

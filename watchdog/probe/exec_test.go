@@ -77,13 +77,20 @@ func TestLongFailuresAreCutBetweenCharacters(t *testing.T) {
 func TestWhatCannotBeProbedIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"notify":         "a check of kind notify cannot be probed",
+		"fd:3":           "a check of kind fd cannot be probed",
 		"exec:/bin/true": "a check of kind exec needs a runner",
+		"listen:80":      "cannot attribute: the processes of the service are not known",
+		"tcp:h:1,owned":  "cannot attribute: the processes of the service are not known",
 	} {
-		if _, err := New(check(t, text), nil); err == nil || err.Error() != want {
+		c, err := watchdog.ParseCheck(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := New(c, Host{}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if _, err := New(watchdog.Check{Kind: watchdog.TCP}, nil); err == nil {
+	if _, err := New(watchdog.Check{Kind: watchdog.TCP}, Host{}); err == nil {
 		t.Error("a check that is not valid is taken")
 	}
 }

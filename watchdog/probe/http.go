@@ -14,23 +14,23 @@ import (
 
 // httpCheck is an HTTP check, made ready to be asked often.
 type httpCheck struct {
-	network, address string
-	request          request
-	headerFile       string
-	status           *watchdog.StatusSet
-	body             *regexp.Regexp // nil where any body will do
+	door       door
+	request    request
+	headerFile string
+	status     *watchdog.StatusSet
+	body       *regexp.Regexp // nil where any body will do
 }
 
 // newHTTP holds when the endpoint answers completely, with a status of the
 // check's set and a body that matches.
-func newHTTP(c watchdog.Check) (attempt, error) {
+func newHTTP(c watchdog.Check, host Host) (attempt, error) {
 	url, err := c.URL()
 	if err != nil {
 		return nil, err
 	}
-	h := &httpCheck{
-		network: url.Network, address: url.Address,
-		request: newRequest(c.HTTP, url), headerFile: c.HTTP.HeaderFile,
+	h := &httpCheck{request: newRequest(c.HTTP, url), headerFile: c.HTTP.HeaderFile}
+	if h.door, err = newDoor(url.Network, url.Address, c.Owned, host.Service); err != nil {
+		return nil, err
 	}
 	if h.status, err = watchdog.ParseStatus(c.HTTP.Status); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (h *httpCheck) ask(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	conn, err := dial(ctx, h.network, h.address)
+	conn, err := h.door.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -192,7 +192,7 @@ func TestTricklingEndpointFailsAtItsTimeout(t *testing.T) {
 
 func TestCancelledProbeEndsAtOnce(t *testing.T) {
 	s := listen(t, "tcp", "127.0.0.1:0", hang)
-	p, err := New(check(t, "http://"+s.address+"/"), nil)
+	p, err := New(check(t, "http://"+s.address+"/"), Host{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,9 +37,16 @@ type Result struct {
 // attempt asks once, with an error as it comes.
 type attempt func(ctx context.Context) error
 
-// New makes the probe of a check. The kind notify has none: there the
-// service speaks up itself. run may be nil unless the check is a command.
-func New(c watchdog.Check, run Runner) (Probe, error) {
+// Host is what checks ask of the process that runs them. What no check of it
+// needs may be nil.
+type Host struct {
+	Run     Runner       // of exec checks
+	Service func() []int // the pids of the service's processes; of listen checks and of owned ones
+}
+
+// New makes the probe of a check, or says why the check cannot be asked here.
+// The kinds that the service itself answers have none.
+func New(c watchdog.Check, host Host) (Probe, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -47,13 +54,19 @@ func New(c watchdog.Check, run Runner) (Probe, error) {
 	var err error
 	switch c.Kind {
 	case watchdog.HTTP:
-		p.attempt, err = newHTTP(c)
+		p.attempt, err = newHTTP(c, host)
 	case watchdog.TCP:
-		p.attempt = opens("tcp", c.Target)
+		p.attempt, err = newOpen("tcp", c, host.Service)
+	case watchdog.Listen:
+		p.attempt, err = newListen(c, host.Service)
 	case watchdog.Unix:
-		p.attempt = opens("unix", c.Target)
+		p.attempt, err = newOpen("unix", c, host.Service)
 	case watchdog.Exec:
-		p.attempt, err = newExec(c, run)
+		p.attempt, err = newExec(c, host.Run)
+	case watchdog.File:
+		p.attempt = newFile(c)
+	case watchdog.Memory:
+		p.attempt, err = newMemory(c, hostCgroups)
 	default:
 		err = fmt.Errorf("a check of kind %s cannot be probed", c.Kind)
 	}

@@ -91,13 +91,19 @@ func check(t testing.TB, text string) watchdog.Check {
 // ask makes one attempt as svcrun does.
 func ask(t testing.TB, text string) error {
 	t.Helper()
-	return askWith(t, text, nil)
+	return askOn(t, text, Host{})
 }
 
 func askWith(t testing.TB, text string, run Runner) error {
 	t.Helper()
+	return askOn(t, text, Host{Run: run})
+}
+
+// askOn asks on a host of the test's own.
+func askOn(t testing.TB, text string, host Host) error {
+	t.Helper()
 	c := check(t, text)
-	p, err := New(c, run)
+	p, err := New(c, host)
 	if err != nil {
 		t.Fatalf("New(%s): %v", text, err)
 	}
