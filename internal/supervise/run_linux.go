@@ -125,12 +125,21 @@ func (s *service) openListener() error {
 	return err
 }
 
-// newProbe is the probe of a check; a notify check has none.
+// newProbe is the probe of a check; what the child itself answers has none.
 func (s *service) newProbe(c watchdog.Check) (probe.Probe, error) {
-	if c.Kind == watchdog.Notify {
+	if c.Kind.Spoken() {
 		return nil, nil
 	}
-	return probe.New(c, runner{s.table, helperEnv(s.o.Environ)})
+	return probe.New(c, probe.Host{Run: runner{s.table, helperEnv(s.o.Environ)}, Service: s.pids})
+}
+
+// pids are the service's processes.
+func (s *service) pids() []int {
+	var pids []int
+	for _, p := range s.table.Service() {
+		pids = append(pids, p.PID)
+	}
+	return pids
 }
 
 // close ends what runs beside the loop, and waits a bounded time for the
