@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	systemd "github.com/coreos/go-systemd/v22/dbus"
 	"github.com/godbus/dbus/v5"
 	"github.com/google/go-cmp/cmp"
 
@@ -49,11 +50,11 @@ func (m manager) answer(msg *dbus.Message) ([]any, error) {
 	return nil, errors.New("org.freedesktop.DBus.Error.UnknownMethod")
 }
 
-func (m manager) list(wanted []string, names bool) []listed {
-	var units []listed
+func (m manager) list(wanted []string, names bool) []systemd.UnitStatus {
+	var units []systemd.UnitStatus
 	for name, u := range m {
 		if !names && (strings.HasSuffix(wanted[0], ".service") || slices.Contains(wanted, name)) || names && slices.Contains(wanted, name) {
-			units = append(units, listed{
+			units = append(units, systemd.UnitStatus{
 				Name: name, LoadState: u.load, ActiveState: u.active, SubState: u.sub, Path: unitPath(name), JobPath: "/",
 			})
 		}
@@ -61,7 +62,7 @@ func (m manager) list(wanted []string, names bool) []listed {
 	if names {
 		for _, name := range wanted {
 			if _, ok := m[name]; !ok {
-				units = append(units, listed{Name: name, LoadState: "not-found", ActiveState: "inactive", SubState: "dead", Path: unitPath(name), JobPath: "/"})
+				units = append(units, systemd.UnitStatus{Name: name, LoadState: "not-found", ActiveState: "inactive", SubState: "dead", Path: unitPath(name), JobPath: "/"})
 			}
 		}
 	}

@@ -7,49 +7,61 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/godbus/dbus/v5"
+	"github.com/coreos/go-systemd/v22/dbus"
+	godbus "github.com/godbus/dbus/v5"
 )
 
 const (
 	destination    = "org.freedesktop.systemd1"
-	managerPath    = dbus.ObjectPath("/org/freedesktop/systemd1")
-	managerIface   = destination + ".Manager"
+	unitPrefix     = "/org/freedesktop/systemd1/unit/"
 	unitIface      = destination + ".Unit"
 	serviceIface   = destination + ".Service"
 	privateAddress = "unix:path=/run/systemd/private"
 )
 
-// Conn is a connection to the manager.
+// Conn is a connection to the manager. It is one: go-systemd would open a second
+// for signals, which nobody here waits for, and properties are asked for in a
+// pipeline, which it does not have.
 type Conn struct {
-	conn *dbus.Conn
+	manager *dbus.Conn
+	conn    *godbus.Conn
 }
 
 // Dial connects to the system manager. Canceling the context closes the
 // connection.
 func Dial(ctx context.Context) (*Conn, error) {
-	conn, err := dbus.ConnectSystemBus(dbus.WithContext(ctx))
+	conn, err := godbus.ConnectSystemBus(godbus.WithContext(ctx))
 	if err != nil && os.Geteuid() == 0 {
 		var privateErr error
 		if conn, privateErr = dialPrivate(ctx); privateErr == nil {
-			return &Conn{conn}, nil
+			return newConn(conn)
 		}
 		err = errors.Join(err, privateErr)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach the system manager over D-Bus: %w", err)
 	}
-	return &Conn{conn}, nil
+	return newConn(conn)
+}
+
+// newConn has go-systemd use a connection that is there.
+func newConn(conn *godbus.Conn) (*Conn, error) {
+	manager, err := dbus.NewConnection(func() (*godbus.Conn, error) { return conn, nil })
+	if err != nil {
+		return nil, fmt.Errorf("cannot speak with the system manager: %w", err)
+	}
+	return &Conn{manager, conn}, nil
 }
 
 // dialPrivate connects to the manager's own socket, which speaks D-Bus
 // without a bus: it wants no Hello.
-func dialPrivate(ctx context.Context) (*dbus.Conn, error) {
-	conn, err := dbus.Dial(privateAddress, dbus.WithContext(ctx))
+func dialPrivate(ctx context.Context) (*godbus.Conn, error) {
+	conn, err := godbus.Dial(privateAddress, godbus.WithContext(ctx))
 	if err != nil {
 		return nil, err
 	}
 	uid := strconv.Itoa(os.Geteuid())
-	if err := conn.Auth([]dbus.Auth{dbus.AuthExternal(uid)}); err != nil {
+	if err := conn.Auth([]godbus.Auth{godbus.AuthExternal(uid)}); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil
@@ -58,9 +70,4 @@ func dialPrivate(ctx context.Context) (*dbus.Conn, error) {
 // Close ends the connection.
 func (c *Conn) Close() error {
 	return c.conn.Close()
-}
-
-// call asks the manager itself.
-func (c *Conn) call(ctx context.Context, method string, args ...any) *dbus.Call {
-	return c.conn.Object(destination, managerPath).CallWithContext(ctx, managerIface+"."+method, 0, args...)
 }

@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/godbus/dbus/v5"
+	"github.com/coreos/go-systemd/v22/dbus"
+	godbus "github.com/godbus/dbus/v5"
 
 	"github.com/svckit/svckit/history"
 )
@@ -16,15 +17,6 @@ import (
 // window is how many questions are out at a time. A bus allows each
 // connection 128 pending replies; more than a few dozen gain nothing.
 const window = 32
-
-// listed is an item of ListUnitsByPatterns and its like.
-type listed struct {
-	Name, Description, LoadState, ActiveState, SubState, Followed string
-	Path                                                          dbus.ObjectPath
-	JobID                                                         uint32
-	JobType                                                       string
-	JobPath                                                       dbus.ObjectPath
-}
 
 // List returns the services that a pattern names, sorted by name. A pattern is
 // a unit's full name, which need not be loaded (its LoadState may then be
@@ -38,20 +30,21 @@ func (c *Conn) List(ctx context.Context, patterns []string) ([]history.State, er
 			names = append(names, p)
 		}
 	}
-	var units, more []listed
+	var units, more []dbus.UnitStatus
+	var err error
 	if len(globs) > 0 {
-		if err := c.call(ctx, "ListUnitsByPatterns", []string{}, globs).Store(&units); err != nil {
+		if units, err = c.manager.ListUnitsByPatternsContext(ctx, nil, globs); err != nil {
 			return nil, fmt.Errorf("cannot list units: %w", err)
 		}
 	}
 	if len(names) > 0 {
-		if err := c.call(ctx, "ListUnitsByNames", names).Store(&more); err != nil {
+		if more, err = c.manager.ListUnitsByNamesContext(ctx, names); err != nil {
 			return nil, fmt.Errorf("cannot list units: %w", err)
 		}
 	}
 	units = append(units, more...)
-	slices.SortFunc(units, func(a, b listed) int { return strings.Compare(a.Name, b.Name) })
-	units = slices.CompactFunc(units, func(a, b listed) bool { return a.Name == b.Name })
+	slices.SortFunc(units, func(a, b dbus.UnitStatus) int { return strings.Compare(a.Name, b.Name) })
+	units = slices.CompactFunc(units, func(a, b dbus.UnitStatus) bool { return a.Name == b.Name })
 	states := make([]history.State, len(units))
 	for i, u := range units {
 		states[i] = history.State{Unit: u.Name, LoadState: u.LoadState, ActiveState: u.ActiveState, SubState: u.SubState}
@@ -90,7 +83,7 @@ func (c *Conn) Fill(ctx context.Context, states []history.State, scope Scope) er
 type question struct {
 	state *history.State
 	property
-	call *dbus.Call
+	call *godbus.Call
 }
 
 // questions are those that are out, the oldest first.
@@ -107,7 +100,7 @@ func (out *questions) answer(ctx context.Context) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	var value dbus.Variant
+	var value godbus.Variant
 	if err == nil {
 		err = q.call.Store(&value)
 	}
@@ -122,7 +115,7 @@ func (out *questions) answer(ctx context.Context) error {
 
 // isMissing forgives what older managers and vanished units do not have.
 func isMissing(err error) bool {
-	var e dbus.Error
+	var e godbus.Error
 	return errors.As(err, &e) && slices.Contains([]string{
 		"org.freedesktop.DBus.Error.UnknownProperty",
 		"org.freedesktop.DBus.Error.UnknownInterface",
@@ -157,8 +150,8 @@ func (c *Conn) Names(ctx context.Context) ([]string, error) {
 			names = append(names, s.Unit)
 		}
 	}
-	var files []struct{ Path, State string }
-	if err := c.call(ctx, "ListUnitFiles").Store(&files); err != nil {
+	files, err := c.manager.ListUnitFilesContext(ctx)
+	if err != nil {
 		return nil, fmt.Errorf("cannot list unit files: %w", err)
 	}
 	for _, f := range files {
@@ -170,17 +163,7 @@ func (c *Conn) Names(ctx context.Context) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// unitPath is the object of a unit: every byte but ASCII letters and digits
-// (and a digit in front) as _xx.
-func unitPath(name string) dbus.ObjectPath {
-	var out strings.Builder
-	out.WriteString(string(managerPath) + "/unit/")
-	for i, c := range []byte(name) {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || i > 0 && c >= '0' && c <= '9' {
-			out.WriteByte(c)
-		} else {
-			fmt.Fprintf(&out, "_%02x", c)
-		}
-	}
-	return dbus.ObjectPath(out.String())
+// unitPath is the object of a unit.
+func unitPath(name string) godbus.ObjectPath {
+	return godbus.ObjectPath(unitPrefix + dbus.PathBusEscape(name))
 }

@@ -83,6 +83,7 @@ var Table = map[string]Rule{
 	"internal/preflight":   {Imports: []string{"internal/lab"}},
 	"internal/story":       {Imports: []string{"internal/lab"}},
 	"internal/demo":        {Imports: []string{"internal/lab", "internal/story", "notify", "notify/socket"}, Modules: []string{sys}},
+	"cmd/svcrun/e2e":       {},
 	"cmd/svcgen/e2e":       {},
 	"cmd/svcstat/e2e":      {},
 }
