@@ -239,7 +239,8 @@ func TestACheckIsProbedOnceAnIntervalAndTheEvidenceStaysFresh(t *testing.T) {
 		m := NewMonitor(nil, live)
 		m.Start(t0)
 		m.Served(t0)
-		now, answers := t0, map[ID]time.Time{}
+		var now time.Time
+		answers := map[ID]time.Time{}
 		began := map[ID]time.Time{}
 		for range 300 {
 			next, ok := m.Next()

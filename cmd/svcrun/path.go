@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,7 +23,7 @@ func find(name string, environ []string) (string, error) {
 		if err == nil {
 			return path, nil
 		}
-		if err != syscall.ENOENT && failed == syscall.ENOENT {
+		if !errors.Is(err, syscall.ENOENT) && errors.Is(failed, syscall.ENOENT) {
 			failed = err
 		}
 	}
@@ -43,7 +44,7 @@ func executable(path string) error {
 
 // unwrap leaves the bare reason of a path's error: the path is named already.
 func unwrap(err error) error {
-	if pathError, ok := err.(*os.PathError); ok {
+	if pathError := (*os.PathError)(nil); errors.As(err, &pathError) {
 		return pathError.Err
 	}
 	return err

@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -21,12 +22,15 @@ const bound = 15 * time.Minute
 
 func main() {
 	if len(os.Args) == 3 && os.Args[1] == "serve" {
-		serve(os.Args[2])
+		if err := serve(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, "demo serve:", err)
+			os.Exit(1)
+		}
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM)
 	ctx, cancel := context.WithTimeout(ctx, bound)
-	err := demo(ctx, binaries())
+	err := demo(ctx, os.Stdout, binaries())
 	cancel()
 	stop()
 	if err != nil {
@@ -36,16 +40,17 @@ func main() {
 }
 
 // demo tells the story in the lab, or the part of it that needs none.
-func demo(ctx context.Context, bin string) error {
+func demo(ctx context.Context, w io.Writer, bin string) error {
+	out := newOutput(w)
 	l := lab.New()
 	if needs := l.Missing(ctx, suite); len(needs) > 0 {
-		fmt.Println("No lab on this machine, so this is the part that needs none. For the whole story:")
+		out.say("No lab on this machine, so this is the part that needs none. For the whole story:")
 		for _, n := range needs {
-			fmt.Println("  -", n)
+			out.say("  - %s", n)
 		}
-		return bare(ctx, bin)
+		return bare(ctx, out, bin)
 	}
-	return whole(ctx, l, bin)
+	return whole(ctx, out, l, bin)
 }
 
 // binaries is where make has built the programs.

@@ -93,7 +93,7 @@ func TestMachineDiesWithItsKilledOwnerAndTheNextBootSweeps(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("processes %v live on", processesIn(t, namespace))
 		}
-		time.Sleep(10 * time.Millisecond)
+		<-time.After(10 * time.Millisecond)
 	}
 	if !lab.New().GroupExists(t.Context(), m.Name()) {
 		t.Fatal("the group of a machine is not seen: the test would not see what is left")

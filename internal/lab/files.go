@@ -85,7 +85,7 @@ func (m *Machine) replaceFile(guestPath string, mode fs.FileMode, write func(io.
 		err = root.Rename(unfinished, name)
 	}
 	if err != nil {
-		root.Remove(unfinished)
+		_ = root.Remove(unfinished)
 		return fmt.Errorf("cannot write %s in the machine: %w", guestPath, err)
 	}
 	return nil

@@ -63,7 +63,7 @@ func runScript(ctx context.Context, cmd *exec.Cmd) (string, error) {
 	case err = <-ended:
 	case <-ctx.Done():
 		err = errors.Join(ctx.Err(), cmd.Process.Kill())
-		<-ended
+		_ = <-ended // killed
 	}
 	if err != nil {
 		return out.String(), fmt.Errorf("%w: %s", err, lastLines(out.String(), 15))

@@ -33,6 +33,7 @@ func (s Suite) packages() []string {
 		return append(list, "policykit-1")
 	case Bookworm:
 		return append(list, "polkitd", "usr-is-merged")
+	default:
+		return append(list, "polkitd")
 	}
-	return append(list, "polkitd")
 }

@@ -28,14 +28,14 @@ const shellBase = 128
 // the place of the child's.
 func Die(s machine.Status, dir string) {
 	if s.Signal == 0 {
-		os.Exit(s.Code)
+		os.Exit(s.Code) //nolint:forbidigo // this is the end that main asks for
 	}
 	if os.Getpid() == 1 {
-		os.Exit(shellBase + int(s.Signal))
+		os.Exit(shellBase + int(s.Signal)) //nolint:forbidigo // this is the end that main asks for
 	}
 	setCore(s.Core && keepCoresApart(dir))
 	raise(s.Signal)
-	os.Exit(shellBase + int(s.Signal))
+	os.Exit(shellBase + int(s.Signal)) //nolint:forbidigo // this is the end that main asks for
 }
 
 // keepCoresApart sees to it that a core of this process cannot overwrite its
@@ -101,5 +101,5 @@ func raise(s syntax.Signal) {
 	set.Val[0] = 1 << (uint(s) - 1)
 	_ = unix.PthreadSigmask(unix.SIG_UNBLOCK, &set, nil)
 	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), unix.Signal(s))
-	time.Sleep(raiseWait)
+	time.Sleep(raiseWait) //nolint:forbidigo // the event is this process's death
 }

@@ -143,10 +143,10 @@ func (svc *Service) Settle(ctx context.Context) {
 		return
 	}
 	for range 200 {
-		if svc.seen.Load() == last.Cursor {
+		if svc.seen.Load() == last.Cursor || ctx.Err() != nil {
 			break
 		}
-		time.Sleep(10 * time.Millisecond)
+		<-time.After(10 * time.Millisecond)
 	}
 	svc.teller.flush()
 }

@@ -58,7 +58,7 @@ func (g *gauge) allowance() time.Duration { return noise + 4*time.Duration(g.wor
 
 // onEach runs a test on every suite's systemd. The machines mostly wait, so
 // they do it side by side.
-func onEach(t *testing.T, test func(t *testing.T, ctx context.Context, s *story.Stage)) {
+func onEach(t *testing.T, test func(ctx context.Context, t *testing.T, s *story.Stage)) {
 	for _, suite := range lab.Suites() {
 		t.Run(string(suite), func(t *testing.T) {
 			t.Parallel()
@@ -76,7 +76,7 @@ func onEach(t *testing.T, test func(t *testing.T, ctx context.Context, s *story.
 			if err != nil {
 				t.Fatal(err)
 			}
-			test(t, ctx, s)
+			test(ctx, t, s)
 		})
 	}
 }
@@ -90,7 +90,7 @@ type run struct {
 }
 
 // runs are the service's runs as svcstat tells them, oldest first.
-func runs(t *testing.T, ctx context.Context, svc *story.Service) []run {
+func runs(ctx context.Context, t *testing.T, svc *story.Service) []run {
 	t.Helper()
 	text, document, err := svc.History(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func causes(runs []run) string {
 
 // start deploys and starts a service, whose health check must have passed when
 // systemctl returns, and whose status must say so.
-func start(t *testing.T, ctx context.Context, svc *story.Service, err error, status string) {
+func start(ctx context.Context, t *testing.T, svc *story.Service, err error, status string) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -134,11 +134,11 @@ func start(t *testing.T, ctx context.Context, svc *story.Service, err error, sta
 
 func TestRedisStartsByHealthCheckSurvivesAHangAndRestartsByItsLadder(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, ctx context.Context, s *story.Stage) {
+	onEach(t, func(ctx context.Context, t *testing.T, s *story.Stage) {
 		svc, err := s.Deploy(ctx, "redis")
-		start(t, ctx, svc, err, "ready 1/1, live 1/1")
-		hang(t, ctx, svc)
-		crash(t, ctx, svc)
+		start(ctx, t, svc, err, "ready 1/1, live 1/1")
+		hang(ctx, t, svc)
+		crash(ctx, t, svc)
 	})
 }
 
@@ -146,7 +146,7 @@ func TestRedisStartsByHealthCheckSurvivesAHangAndRestartsByItsLadder(t *testing.
 var promise = regexp.MustCompile(`(?m)^# A hang is noticed and the stop begins within (.+), the restart follows within (.+?[a-z])(?: \(.*)?\.$`)
 
 // hang holds a hang against the time that the unit names.
-func hang(t *testing.T, ctx context.Context, svc *story.Service) {
+func hang(ctx context.Context, t *testing.T, svc *story.Service) {
 	t.Helper()
 	said := promise.FindStringSubmatch(svc.Text)
 	if said == nil {
@@ -163,7 +163,7 @@ func hang(t *testing.T, ctx context.Context, svc *story.Service) {
 	if hung.ToRestart > within {
 		t.Errorf("active again %v after the hang; the unit promises %v", hung.ToRestart, within)
 	}
-	all := runs(t, ctx, svc)
+	all := runs(ctx, t, svc)
 	if got := causes(all[:len(all)-1]); got != "unhealthy" || all[0].Detail["check"] != "exec:redis-cli+2" {
 		t.Errorf("history tells %q by %q; want unhealthy by the live check", got, all[0].Detail["check"])
 	}
@@ -171,7 +171,7 @@ func hang(t *testing.T, ctx context.Context, svc *story.Service) {
 
 // crash holds the delays between restarts against the ladder in the unit, and
 // the end of the series against the policy's give_up.
-func crash(t *testing.T, ctx context.Context, svc *story.Service) {
+func crash(ctx context.Context, t *testing.T, svc *story.Service) {
 	t.Helper()
 	const starts = 6 // restart.give_up in examples/redis.yaml
 	host := newGauge(ctx)
@@ -182,11 +182,11 @@ func crash(t *testing.T, ctx context.Context, svc *story.Service) {
 	if crashed.Starts != starts || crashed.Active != "failed" {
 		t.Errorf("%d starts happened, and then it was %s; the policy says that start %d is refused", crashed.Starts, crashed.Active, starts+1)
 	}
-	all := runs(t, ctx, svc)
+	all := runs(ctx, t, svc)
 	if got, want := causes(all), "unhealthy stop-requested"+strings.Repeat(" signal", starts)+" start-limit"; got != want {
 		t.Fatalf("history tells %q; want %q", got, want)
 	}
-	ladder := ladder(t, ctx, svc)
+	ladder := ladder(ctx, t, svc)
 	for i, r := range all[2 : 2+starts] {
 		want := ladder.Delay(i + 1)
 		if r.Delay == nil {
@@ -203,7 +203,7 @@ func crash(t *testing.T, ctx context.Context, svc *story.Service) {
 
 // ladder is the ladder that systemd has read from the unit. Before 254 it
 // knows but one delay.
-func ladder(t *testing.T, ctx context.Context, svc *story.Service) policy.Ladder {
+func ladder(ctx context.Context, t *testing.T, svc *story.Service) policy.Ladder {
 	t.Helper()
 	read := func(name string) int64 {
 		value, err := svc.Property(ctx, name)
@@ -224,9 +224,9 @@ func ladder(t *testing.T, ctx context.Context, svc *story.Service) policy.Ladder
 
 func TestStopLetsARequestInFlightFinish(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, ctx context.Context, s *story.Stage) {
+	onEach(t, func(ctx context.Context, t *testing.T, s *story.Stage) {
 		svc, err := s.DeployNginx(ctx)
-		start(t, ctx, svc, err, "ready 1/1, live 1/1")
+		start(ctx, t, svc, err, "ready 1/1, live 1/1")
 		flight, err := svc.StopInFlight(ctx, story.SlowURL, "nginx: ", story.SlowBytes)
 		if err != nil {
 			t.Fatal(err)
@@ -235,7 +235,7 @@ func TestStopLetsARequestInFlightFinish(t *testing.T) {
 			t.Errorf("the client got %d of %d bytes, refused: %v", flight.Bytes, flight.Want, flight.Refused)
 		}
 		gone(t, flight.Stopped, "success")
-		if got := causes(runs(t, ctx, svc)); got != "stop-requested" {
+		if got := causes(runs(ctx, t, svc)); got != "stop-requested" {
 			t.Errorf("history tells %q; want stop-requested", got)
 		}
 	})
@@ -263,10 +263,10 @@ func TestStopIsBoundedAndLeavesNothingWhateverTheServiceDoes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			onEach(t, func(t *testing.T, ctx context.Context, s *story.Stage) {
+			onEach(t, func(ctx context.Context, t *testing.T, s *story.Stage) {
 				host := newGauge(ctx)
 				svc, err := s.Deploy(ctx, name)
-				start(t, ctx, svc, err, "ready")
+				start(ctx, t, svc, err, "ready")
 				stopped, err := svc.Stop(ctx, story.Markers[name])
 				if err != nil {
 					t.Fatal(err)
@@ -279,7 +279,7 @@ func TestStopIsBoundedAndLeavesNothingWhateverTheServiceDoes(t *testing.T) {
 				if within, err := syntax.ParseDuration(said[1]); err != nil || stopped.Took > within+host.allowance() {
 					t.Errorf("the stop took %v; the unit promises %v, %v", stopped.Took, within, err)
 				}
-				if got := causes(runs(t, ctx, svc)); got != want.cause {
+				if got := causes(runs(ctx, t, svc)); got != want.cause {
 					t.Errorf("history tells %q; want %q", got, want.cause)
 				}
 			})

@@ -216,5 +216,6 @@ func (m *Machine) childReloads() {
 		m.childReloading = true
 	case Reloading:
 		m.childReloading = true
+	default: // it says so at the wrong time
 	}
 }
