@@ -28,6 +28,9 @@ var (
 	errVersion = errors.New("version")
 )
 
+// words are the flags that end the reading.
+var words = map[string]error{"help": errHelp, "h": errHelp, "version": errVersion}
+
 // flag is one flag: its name, what help says of it, and what sets it. Errors
 // never repeat a check's text, which may hold a secret.
 type flag struct {
@@ -68,11 +71,11 @@ func parse(args, environ []string) (options, error) {
 // arguments it takes.
 func (o *options) parseFlag(args []string) (int, error) {
 	name, value, hasValue := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(args[0], "-"), "-"), "=")
-	switch {
-	case (name == "help" || name == "h") && !hasValue:
-		return 0, errHelp
-	case name == "version" && !hasValue:
-		return 0, errVersion
+	if word, ok := words[name]; ok {
+		if hasValue {
+			return 0, fmt.Errorf("--%s takes no value", name)
+		}
+		return 0, word
 	}
 	f, err := lookup(name)
 	if err != nil {
@@ -95,7 +98,8 @@ func (o *options) parseFlag(args []string) (int, error) {
 	return taken, nil
 }
 
-// lookup finds a flag by its name.
+// lookup finds a flag by its name. Of an unknown one it tells what can only be
+// a name: where = is mistyped a value follows, which may hold a secret.
 func lookup(name string) (flag, error) {
 	var names []string
 	for _, f := range flags {
@@ -104,10 +108,18 @@ func lookup(name string) (flag, error) {
 		}
 		names = append(names, f.name)
 	}
-	if near, ok := syntax.Nearest(name, names); ok {
-		return flag{}, fmt.Errorf("unknown flag --%s; did you mean --%s", name, near)
+	said := name
+	if end := strings.IndexFunc(name, notInNames); end >= 0 {
+		name, said = name[:end], name[:end]+"..."
 	}
-	return flag{}, fmt.Errorf("unknown flag --%s; see svcrun --help", name)
+	if near, ok := syntax.Nearest(name, names); ok {
+		return flag{}, fmt.Errorf("unknown flag --%s; did you mean --%s", said, near)
+	}
+	return flag{}, fmt.Errorf("unknown flag --%s; see svcrun --help", said)
+}
+
+func notInNames(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
 }
 
 // defaults are the options before the first flag.
