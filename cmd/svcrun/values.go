@@ -95,7 +95,7 @@ func setLevel(to *machine.Level, v string) error {
 // absolute reads an absolute path.
 func absolute(to *string, v string) error {
 	if !filepath.IsAbs(v) || strings.ContainsRune(v, 0) {
-		return fmt.Errorf("%q is no absolute path", v)
+		return fmt.Errorf("%q is no absolute path; begin it with /", v)
 	}
 	*to = filepath.Clean(v)
 	return nil
@@ -105,7 +105,7 @@ func absolute(to *string, v string) error {
 func command(v string) ([]string, error) {
 	argv, err := syntax.SplitCommand(v)
 	if err == nil && !filepath.IsAbs(argv[0]) {
-		err = fmt.Errorf("the command %q is no absolute path", argv[0])
+		err = fmt.Errorf("the command %q is no absolute path; write /usr/bin/%s or where it is", argv[0], filepath.Base(argv[0]))
 	}
 	return argv, err
 }
