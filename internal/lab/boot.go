@@ -115,7 +115,7 @@ func (m *Machine) start() error {
 	}
 	m.process, m.ended = cmd.Process, make(chan struct{})
 	go func() {
-		_ = <-waited // how it ended says nothing: it is killed
+		<-waited //nolint:errcheck // how it ended says nothing: it is killed
 		close(m.ended)
 	}()
 	return nil

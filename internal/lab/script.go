@@ -63,7 +63,7 @@ func runScript(ctx context.Context, cmd *exec.Cmd) (string, error) {
 	case err = <-ended:
 	case <-ctx.Done():
 		err = errors.Join(ctx.Err(), cmd.Process.Kill())
-		_ = <-ended // killed
+		<-ended //nolint:errcheck // it is killed
 	}
 	if err != nil {
 		return out.String(), fmt.Errorf("%w: %s", err, lastLines(out.String(), 15))
