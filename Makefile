@@ -9,7 +9,7 @@ GO       ?= go
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 FUZZTIME ?= 30s
 
-programs := ./cmd/svcrun ./cmd/svcgen ./cmd/svcstat
+programs := ./cmd/svcrun ./cmd/svckit-probe ./cmd/svcgen ./cmd/svcstat
 ldflags   = -s -w -X main.version=$(VERSION)
 lint     := $(GO) tool -modfile=tools/go.mod golangci-lint
 
@@ -34,7 +34,7 @@ endef
 ##@ Build and show
 
 .PHONY: build
-build: ## the three static programs, into ./bin; VERSION=… stamps another version
+build: ## the three static programs and svcrun's helper, into ./bin; VERSION=… stamps another version
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(ldflags)' -o bin/ $(programs)
 
 .PHONY: demo

@@ -17,6 +17,9 @@ type URL struct {
 	text     string // the URL in its canonical form
 }
 
+// TLS says whether the check asks by https.
+func (c Check) TLS() bool { return c.Kind == HTTP && strings.HasPrefix(c.Target, https+":") }
+
 // URL takes the target of an HTTP check apart.
 func (c Check) URL() (URL, error) { return parseURL(c.Target) }
 

@@ -144,7 +144,7 @@ func (c Check) validateHTTP() error {
 			return fmt.Errorf("option host: %w", err)
 		}
 	}
-	if h.Insecure && !strings.HasPrefix(c.Target, https+":") {
+	if h.Insecure && !c.TLS() {
 		return fmt.Errorf("option insecure belongs to https checks, not to http")
 	}
 	if h.Body != "" && h.Method == "HEAD" {

@@ -33,6 +33,8 @@ var Table = map[string]Rule{
 		},
 		Modules: []string{sys},
 	},
+	// It asks what svcrun must not link, and starts for every such probe.
+	"cmd/svckit-probe": {Imports: []string{"watchdog", "watchdog/probe"}},
 	"cmd/svcgen": {
 		Imports: []string{"drain", "internal/syntax", "policy", "unitgen", "unitgen/unit", "watchdog"},
 		Modules: []string{cli},
@@ -96,6 +98,7 @@ var Links = map[string][]string{
 		goDBus, goSystemd, cli, "go.yaml.in/yaml", "gopkg.in/yaml.v2", "gopkg.in/yaml.v3", "sigs.k8s.io/yaml",
 		"net/http", "crypto/tls",
 	},
+	"cmd/svckit-probe": {goDBus, goSystemd, cli, "go.yaml.in/yaml", "net/http"},
 }
 
 // LongFunctions are the functions that may be longer than Limits says, each

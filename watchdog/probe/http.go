@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/svckit/svckit/watchdog"
@@ -15,6 +16,7 @@ import (
 // httpCheck is an HTTP check, made ready to be asked often.
 type httpCheck struct {
 	door       door
+	secure     func(net.Conn) (net.Conn, error) // nil where nothing is to be
 	request    request
 	headerFile string
 	status     *watchdog.StatusSet
@@ -31,6 +33,13 @@ func newHTTP(c watchdog.Check, host Host) (attempt, error) {
 	h := &httpCheck{request: newRequest(c.HTTP, url), headerFile: c.HTTP.HeaderFile}
 	if h.door, err = newDoor(url.Network, url.Address, c.Owned, host.Service); err != nil {
 		return nil, err
+	}
+	if url.TLS {
+		name := serverName(url.Host)
+		if c.HTTP.Host != "" {
+			name = serverName(c.HTTP.Host)
+		}
+		h.secure = func(conn net.Conn) (net.Conn, error) { return host.TLS(conn, name, c.HTTP.Insecure) }
 	}
 	if h.status, err = watchdog.ParseStatus(c.HTTP.Status); err != nil {
 		return nil, err
@@ -56,6 +65,11 @@ func (h *httpCheck) ask(ctx context.Context) error {
 	}
 	defer conn.Close()
 	defer interrupt(ctx, conn)()
+	if h.secure != nil {
+		if conn, err = h.secure(conn); err != nil {
+			return err
+		}
+	}
 	if _, err := io.WriteString(conn, request); err != nil {
 		return err
 	}
@@ -75,6 +89,14 @@ func interrupt(ctx context.Context, conn net.Conn) func() {
 			<-done
 		}
 	}
+}
+
+// serverName is HOST of HOST[:PORT], an IPv6 address without its brackets.
+func serverName(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return strings.Trim(host, "[]")
 }
 
 // judge reads the answer and says whether the check holds.

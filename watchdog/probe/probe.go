@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/svckit/svckit/internal/syntax"
@@ -40,9 +41,19 @@ type attempt func(ctx context.Context) error
 // Host is what checks ask of the process that runs them. What no check of it
 // needs may be nil.
 type Host struct {
-	Run     Runner       // of exec checks
+	Run     Runner       // of exec and https checks
 	Service func() []int // the pids of the service's processes; of listen checks and of owned ones
+
+	// TLS makes a connection a secure one, for https. Where it is nil, the
+	// helper program asks, as package crypto/tls is too heavy for all.
+	TLS Handshake
+	// Helper is the path of that program, for tests; HelperPath's where empty.
+	Helper string
 }
+
+// Handshake greets the server as a TLS client that wants the certificate of
+// name, or any where insecure. The connection has the check's deadline.
+type Handshake func(conn net.Conn, name string, insecure bool) (net.Conn, error)
 
 // New makes the probe of a check, or says why the check cannot be asked here.
 // The kinds that the service itself answers have none.
@@ -54,7 +65,11 @@ func New(c watchdog.Check, host Host) (Probe, error) {
 	var err error
 	switch c.Kind {
 	case watchdog.HTTP:
-		p.attempt, err = newHTTP(c, host)
+		if c.TLS() && host.TLS == nil {
+			p.attempt, err = newHelped(c, host)
+		} else {
+			p.attempt, err = newHTTP(c, host)
+		}
 	case watchdog.TCP:
 		p.attempt, err = newOpen("tcp", c, host.Service)
 	case watchdog.Listen:

@@ -20,13 +20,14 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	build := exec.Command("go", "build", "-trimpath", "-o", dir+"/", module+"/cmd/svcrun", module+"/cmd/svcgen", module+"/cmd/svcstat")
+	build := exec.Command("go", "build", "-trimpath", "-o", dir+"/",
+		module+"/cmd/svcrun", module+"/cmd/svckit-probe", module+"/cmd/svcgen", module+"/cmd/svcstat")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	build.Stderr = os.Stderr
 	return dir, build.Run()
 })
 
-// Programs is a directory with svcrun, svcgen and svcstat, static as they are
+// Programs is a directory with svcrun, its helper, svcgen and svcstat, static as they are
 // shipped: the one that SVCKIT_BIN names, or one built for this test binary. It
 // is never removed by a test, as others of the same binary use it.
 func Programs(tb testing.TB) string {
