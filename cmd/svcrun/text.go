@@ -85,17 +85,24 @@ flags:
 `
 
 const helpTail = `
-A CHECK is KIND:WHERE[,option=value...]:
+A CHECK is KIND:WHERE[,option[=value]...]:
   http://HOST:PORT/PATH, http+unix:/PATH/OF/SOCKET:/PATH   answers 2xx or 3xx
-  tcp:HOST:PORT      a connection opens
-  unix:PATH          a stream or seqpacket connection opens
-  exec:CMD           exits 0
-  notify             the command itself says READY=1 (--ready), WATCHDOG=1 (--live)
-Options of all: interval=10s timeout=2s failures=3 successes=1 on-unhealthy=; of
-http: status=2xx+304 method= header= header-file= host= body=REGEXP. A comma in
-a value is written \,
+  https://HOST:PORT/PATH    the same; asked by svckit-probe, beside svcrun
+  tcp:HOST:PORT             a connection opens
+  listen:[ADDRESS:]PORT     a socket of COMMAND listens; connects to nothing
+  unix:PATH                 a stream or seqpacket connection opens
+  grpc:HOST:PORT[/SERVICE]  grpc.health.v1 says SERVING, without TLS
+  exec:CMD                  exits 0
+  file:PATH                 is there; with max-age=D, touched within D
+  memory:SIZE               the unit uses less; with peak, has always done so
+  notify                    COMMAND itself says READY=1 (--ready), WATCHDOG=1 (--live)
+  fd:N                      COMMAND writes a newline to descriptor N (--ready)
+Options of all but fd: interval=10s timeout=2s failures=3 successes=1
+on-unhealthy=; of http and https: status=2xx+304 method= header= header-file=
+host= body=REGEXP, of https: insecure; of http, https, tcp and unix: owned, it
+is COMMAND that listens there. A comma in a value is written \,
 
-A D is a time span: 90s, 1min 30s, 500ms.
+A D is a time span: 90s, 1min 30s, 500ms. A SIZE: 512M, 1.5G.
 
 exit status: that of COMMAND, a signal included; or
    0  a stop was asked for, and COMMAND ended as it was asked to
