@@ -22,7 +22,7 @@ func generated(t *testing.T, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	p := program{strings.NewReader(""), &out, &errs, host{}}
-	if code := p.run(append([]string{"svcgen", "generate"}, args...)); code != exitOK {
+	if code := p.run(append([]string{"svcgen", "generate"}, args...)); code != 0 {
 		t.Fatalf("svcgen generate %q: exit code %d\n%s", args, code, errs.String())
 	}
 	return out.String(), errs.String()

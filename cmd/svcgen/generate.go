@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/svckit/svckit/internal/verbs"
 	"github.com/svckit/svckit/unitgen"
 	"github.com/svckit/svckit/unitgen/unit"
 )
@@ -69,18 +70,18 @@ func (p program) generate(c *cli.Context) error {
 func checkGenerateFlags(c *cli.Context) error {
 	switch {
 	case c.NArg() != 1:
-		return usageError(oneFileText, c.NArg())
+		return verbs.Usagef(oneFileText, c.NArg())
 	case c.IsSet("output") && c.String("output") == "":
-		return usageError("--output: the name of the directory is empty")
+		return verbs.Usagef("--output: the name of the directory is empty")
 	case c.String("format") != "text" && c.String("format") != "json":
-		return usageError("--format: %q is not known; write text or json", c.String("format"))
+		return verbs.Usagef("--format: %q is not known; write text or json", c.String("format"))
 	case c.IsSet("target"):
 		if err := unitgen.CheckTarget(c.String("target")); err != nil {
-			return usageError("--target: %w", err)
+			return verbs.Usagef("--target: %w", err)
 		}
 	}
 	if _, err := unit.ExecPath(c.String("svcrun")); err != nil {
-		return usageError("--svcrun: %w; write it from / on", err)
+		return verbs.Usagef("--svcrun: %w; write it from / on", err)
 	}
 	return nil
 }
@@ -125,7 +126,7 @@ func dataError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &codedError{exitData, err}
+	return &verbs.Error{Code: exitData, Err: err}
 }
 
 // target is the profile to generate for: the flag's, else the policy's, else
@@ -138,7 +139,7 @@ func (p program) target(flag, policy string) (unitgen.Target, error) {
 	if name == "" || name == unitgen.TargetHost {
 		host, err := p.host.target()
 		if err != nil {
-			return unitgen.Target{}, usageError("%w; %s", err, nameTarget())
+			return unitgen.Target{}, verbs.Usagef("%w; %s", err, nameTarget())
 		}
 		return host, nil
 	}

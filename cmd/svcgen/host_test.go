@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/svckit/svckit/internal/verbs"
 )
 
 func TestHostIsATargetOnlyIfItsSystemdRuns(t *testing.T) {
@@ -51,8 +53,7 @@ func TestWithoutATargetTheHostIsAskedAndTheFlagIsNamed(t *testing.T) {
 		}
 	}
 	_, err := debian("12", false).target("", "")
-	var coded *codedError
-	if !errors.As(err, &coded) || coded.code != exitUsage || !strings.Contains(err.Error(), "name the target, with --target=debian12 or --target=debian13") {
+	if verbs.Code(err) != verbs.ExitUsage || !strings.Contains(err.Error(), "name the target, with --target=debian12 or --target=debian13") {
 		t.Errorf("got %v", err)
 	}
 }

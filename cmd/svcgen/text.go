@@ -30,9 +30,6 @@ verbs:
 exit status: 0 done, 1 a file could not be read or written, 64 usage,
 65 something is wrong with the policy
 `
-	noVerbText  = "no verb; write svcgen VERB, where VERB is one of: %s"
-	noValueText = "%s wants a value; see svcgen VERB --help"
-
 	generateUsage       = "writes the units of a policy"
 	generateUsageText   = "svcgen generate FILE [-o DIR] [--target TARGET]"
 	generateDescription = `FILE is a policy, see svckit-policy(5); - is the standard input. Without -o each unit

@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/svckit/svckit/internal/verbs"
 )
 
 // formats are what --format takes.
@@ -26,9 +28,9 @@ func wantsJSON(c *cli.Context) (bool, error) {
 	case format == "json", c.Bool("json") && !c.IsSet("format"):
 		return true, nil
 	case format != "text":
-		return false, unknownWord("format", format, formats)
+		return false, verbs.UnknownWord("format", format, formats)
 	case c.Bool("json"):
-		return false, usageError("flags --json and --format=text contradict each other")
+		return false, verbs.Usagef("flags --json and --format=text contradict each other")
 	}
 	return false, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/history/bus"
 	"github.com/svckit/svckit/history/journal"
+	"github.com/svckit/svckit/internal/verbs"
 )
 
 func historyCommand(out output) *cli.Command {
@@ -38,7 +39,7 @@ type historyQuery struct {
 
 func parseHistory(c *cli.Context, now time.Time) (historyQuery, error) {
 	if c.NArg() != 1 {
-		return historyQuery{}, usageError(oneUnitText, c.NArg())
+		return historyQuery{}, verbs.Usagef(oneUnitText, c.NArg())
 	}
 	unit, err := serviceName(c.Args().First())
 	if err != nil {
@@ -46,7 +47,7 @@ func parseHistory(c *cli.Context, now time.Time) (historyQuery, error) {
 	}
 	q := historyQuery{unit: unit, last: c.Int("n")}
 	if c.IsSet("n") && q.last < 1 {
-		return historyQuery{}, usageError("flag -n: %d is no number of runs; 1 is the least", q.last)
+		return historyQuery{}, verbs.Usagef("flag -n: %d is no number of runs; 1 is the least", q.last)
 	}
 	if c.IsSet("since") {
 		if q.since, err = parseSince(c.String("since"), now); err != nil {
@@ -56,7 +57,7 @@ func parseHistory(c *cli.Context, now time.Time) (historyQuery, error) {
 	for _, word := range c.StringSlice("cause") {
 		cause, ok := history.ParseCause(word)
 		if !ok {
-			return historyQuery{}, unknownWord("cause", word, causeNames())
+			return historyQuery{}, verbs.UnknownWord("cause", word, causeNames())
 		}
 		q.causes = append(q.causes, cause)
 	}

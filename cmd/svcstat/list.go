@@ -9,6 +9,7 @@ import (
 
 	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/history/bus"
+	"github.com/svckit/svckit/internal/verbs"
 )
 
 // busTimeout bounds what D-Bus may take: a manager that hangs is a finding.
@@ -104,7 +105,7 @@ func noSuchUnit(ctx context.Context, conn *bus.Conn, name string) error {
 			near = nearestNames(name, names)
 		}
 	}
-	return &codedError{exitNoUnit, unknownUnit(name, near)}
+	return &verbs.Error{Code: exitNoUnit, Err: unknownUnit(name, near)}
 }
 
 // zoneOf is the zone in which times are shown.

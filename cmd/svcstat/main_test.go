@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/svckit/svckit/internal/verbs"
 )
 
 // The scripts run svcstat itself, and a journalctl that prints a recording.
@@ -64,7 +66,7 @@ func TestScripts(t *testing.T) {
 func exit64(ts *testscript.TestScript, neg bool, args []string) {
 	err := ts.Exec(args[0], args[1:]...)
 	var exit *exec.ExitError
-	if neg || !errors.As(err, &exit) || exit.ExitCode() != exitUsage {
-		ts.Fatalf("%v ended with %v, want exit code %d", args, err, exitUsage)
+	if neg || !errors.As(err, &exit) || exit.ExitCode() != verbs.ExitUsage {
+		ts.Fatalf("%v ended with %v, want exit code %d", args, err, verbs.ExitUsage)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/svckit/svckit/internal/syntax"
+	"github.com/svckit/svckit/internal/verbs"
 )
 
 // sinceLayouts are the forms of a point in time, as systemd.time(7) has them.
@@ -40,7 +41,7 @@ func parseSince(word string, now time.Time) (time.Time, error) {
 	}
 	d, err := syntax.ParseDuration(span)
 	if err != nil || d == syntax.Infinity {
-		return time.Time{}, usageError(
+		return time.Time{}, verbs.Usagef(
 			"flag --since: %q is neither a time span (2h, 3d) nor a time (2026-01-31 15:04, 15:04, today, yesterday)", word)
 	}
 	return now.Add(-d), nil

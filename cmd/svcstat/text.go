@@ -20,7 +20,6 @@ import (
 const (
 	appUsage    = "restart history and state of services"
 	listUsage   = "list services with their restarts, last cause and next restart"
-	noVerbText  = "no verb given; use %s, or --help"
 	oneUnitText = "history wants one UNIT, not %d; use for example svcstat history nginx"
 
 	listDescription = `A PATTERN is the name of a service ("nginx" means nginx.service) or a glob over

@@ -122,26 +122,3 @@ func TestNearestNamesAreASlipAwayOrContainTheWord(t *testing.T) {
 		}
 	}
 }
-
-func TestPermuteKeepsEveryWord(t *testing.T) {
-	app := newApp(output{})
-	for in, want := range map[string]string{
-		"history x":                  "history -- x",
-		"history x --json":           "history --json -- x",
-		"--json history x":           "history --json -- x",
-		"history x --since 2h -n5":   "history --since 2h -n 5 -- x",
-		"history --since -2h x":      "history --since -2h -- x",
-		"history --since=2h x":       "history --since=2h -- x",
-		"list a b -a --failed c":     "list -a --failed -- a b c",
-		"list -- -a":                 "list -- -a",
-		"--help":                     "--help",
-		"history --cause oom --help": "history --cause oom --help --",
-		"history -n":                 "history -n --",
-		"history - x":                "history -- - x",
-	} {
-		args := append([]string{"svcstat"}, strings.Fields(in)...)
-		if got := strings.Join(permute(args, app)[1:], " "); got != want {
-			t.Errorf("permute(%s) = %s, want %s", in, got, want)
-		}
-	}
-}

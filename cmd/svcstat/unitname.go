@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/svckit/svckit/internal/syntax"
+	"github.com/svckit/svckit/internal/verbs"
 )
 
 const (
@@ -20,11 +21,11 @@ var otherTypes = []string{
 // serviceName makes the full name of what the user wrote: "nginx" is nginx.service.
 func serviceName(word string) (string, error) {
 	if strings.ContainsAny(word, "*?[") {
-		return "", usageError("%q is a pattern; name one service", word)
+		return "", verbs.Usagef("%q is a pattern; name one service", word)
 	}
 	name, err := servicePattern(word)
 	if err == nil && strings.HasSuffix(name, "@"+serviceSuffix) {
-		return "", usageError("%s is a template and never runs; name an instance, such as %sNAME%s",
+		return "", verbs.Usagef("%s is a template and never runs; name an instance, such as %sNAME%s",
 			name, strings.TrimSuffix(name, serviceSuffix), serviceSuffix)
 	}
 	return name, err
@@ -34,7 +35,7 @@ func serviceName(word string) (string, error) {
 func servicePattern(word string) (string, error) {
 	for _, suffix := range otherTypes {
 		if strings.HasSuffix(word, suffix) {
-			return "", usageError("%s is no service; svcstat tells of services only", word)
+			return "", verbs.Usagef("%s is no service; svcstat tells of services only", word)
 		}
 	}
 	name := strings.TrimSuffix(word, serviceSuffix) + serviceSuffix
@@ -43,11 +44,11 @@ func servicePattern(word string) (string, error) {
 	})
 	switch {
 	case name == serviceSuffix:
-		return "", usageError("the name of a service is empty; write for example nginx")
+		return "", verbs.Usagef("the name of a service is empty; write for example nginx")
 	case bad >= 0:
-		return "", usageError("%q is no name of a unit: it has %q", word, []rune(name[bad:])[0])
+		return "", verbs.Usagef("%q is no name of a unit: it has %q", word, []rune(name[bad:])[0])
 	case len(name) > maxUnitName:
-		return "", usageError("%.40q… is no name of a unit: it has %d bytes, at most %d are allowed", name, len(name), maxUnitName)
+		return "", verbs.Usagef("%.40q… is no name of a unit: it has %d bytes, at most %d are allowed", name, len(name), maxUnitName)
 	}
 	return name, nil
 }

@@ -36,13 +36,14 @@ var Table = map[string]Rule{
 	// It asks what svcrun must not link, and starts for every such probe.
 	"cmd/svckit-probe": {Imports: []string{"watchdog", "watchdog/probe"}},
 	"cmd/svcgen": {
-		Imports: []string{"drain", "internal/syntax", "policy", "unitgen", "unitgen/unit", "watchdog"},
+		Imports: []string{"drain", "internal/syntax", "internal/verbs", "policy", "unitgen", "unitgen/unit", "watchdog"},
 		Modules: []string{cli},
 	},
 	"cmd/svcstat": {
-		Imports: []string{"history", "history/bus", "history/journal", "internal/syntax"},
+		Imports: []string{"history", "history/bus", "history/journal", "internal/syntax", "internal/verbs"},
 		Modules: []string{cli},
 	},
+	"internal/verbs": {Imports: []string{"internal/syntax"}, Modules: []string{cli}},
 
 	// What touches the world.
 	"internal/supervise": {
