@@ -40,7 +40,7 @@ func program(t *testing.T, trusted string, args ...string) (code int, stdout, st
 
 // secure serves by https, and returns a file with its certificate, which is
 // for example.com and 127.0.0.1.
-func secure(t *testing.T, handler http.HandlerFunc) (s *httptest.Server, certificate string) {
+func secure(t testing.TB, handler http.HandlerFunc) (s *httptest.Server, certificate string) {
 	t.Helper()
 	s = httptest.NewUnstartedServer(handler)
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)

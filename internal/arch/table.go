@@ -17,6 +17,7 @@ const (
 	goDBus    = "github.com/godbus/dbus/v5"
 	cli       = "github.com/urfave/cli/v2"
 	yaml      = "go.yaml.in/yaml/v3"
+	hpack     = "golang.org/x/net"
 	sys       = "golang.org/x/sys"
 )
 
@@ -56,7 +57,7 @@ var Table = map[string]Rule{
 	// It reports how processes ended in the terms of the machine that decides on it.
 	"internal/proc":   {Imports: []string{"internal/supervise/machine", "internal/syntax"}, Modules: []string{sys}},
 	"notify/socket":   {Imports: []string{"notify"}, Modules: []string{sys}},
-	"watchdog/probe":  {Imports: []string{"internal/syntax", "watchdog"}, Modules: []string{sys}},
+	"watchdog/probe":  {Imports: []string{"internal/syntax", "watchdog"}, Modules: []string{hpack, sys}},
 	"history/bus":     {Imports: []string{"history"}, Modules: []string{goDBus, goSystemd}},
 	"history/journal": {Imports: []string{"history"}},
 

@@ -76,6 +76,8 @@ func New(c watchdog.Check, host Host) (Probe, error) {
 		p.attempt, err = newListen(c, host.Service)
 	case watchdog.Unix:
 		p.attempt, err = newOpen("unix", c, host.Service)
+	case watchdog.GRPC:
+		p.attempt, err = newGRPC(c)
 	case watchdog.Exec:
 		p.attempt, err = newExec(c, host.Run)
 	case watchdog.File:
