@@ -36,6 +36,7 @@ func main() {
 // svcrun's own.
 func run(args, environ []string) (end machine.Status, dir string) {
 	out := newOutput(os.Stdout, os.Stderr, environ)
+	defer out.close()
 	options, err := parse(args, environ)
 	switch {
 	case errors.Is(err, errHelp):

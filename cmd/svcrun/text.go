@@ -19,15 +19,16 @@ import (
 
 // output is where svcrun's own lines go.
 type output struct {
-	stdout, stderr io.Writer
-	level          machine.Level // the least important that is printed
-	prefixed       bool          // stderr is the journal
+	stdout   io.Writer
+	stderr   *sink
+	level    machine.Level // the least important that is printed
+	prefixed bool          // stderr is the journal
 }
 
 // newOutput finds out whether stderr is the journal, as JOURNAL_STREAM= says
 // (systemd.exec(5)).
 func newOutput(stdout, stderr *os.File, environ []string) *output {
-	o := &output{stdout: stdout, stderr: stderr, level: machine.Info}
+	o := &output{stdout: stdout, stderr: newSink(raw(stderr.Fd())), level: machine.Info}
 	var st unix.Stat_t
 	if unix.Fstat(int(stderr.Fd()), &st) == nil {
 		o.prefixed = variable(environ, "JOURNAL_STREAM") == fmt.Sprintf("%d:%d", st.Dev, st.Ino)
@@ -45,13 +46,16 @@ func (o *output) log(level machine.Level, text string) {
 // end prints the end line; always, since it is the record of last resort.
 func (o *output) end(line history.EndLine) { o.line(machine.Info, line.Format()) }
 
-// line prints one line in one write, so that no other process's cuts it.
+// close sees to it that all is written that can be.
+func (o *output) close() { o.stderr.flush(flushWait) }
+
+// line prints one line.
 func (o *output) line(level machine.Level, text string) {
 	text = strings.ReplaceAll(text, "\n", " ")
 	if o.prefixed {
 		text = fmt.Sprintf("<%d>%s", level, text)
 	}
-	_, _ = io.WriteString(o.stderr, text+"\n")
+	o.stderr.write(text + "\n")
 }
 
 // usage tells what is wrong with the command line.

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/internal/supervise/machine"
+)
+
+func TestLinesAreWrittenInTheirOrderBeforeTheEnd(t *testing.T) {
+	var text strings.Builder
+	s := newSink(&text)
+	var want strings.Builder
+	for i := range maxLines {
+		line := fmt.Sprintf("line %d\n", i)
+		want.WriteString(line)
+		s.write(line)
+	}
+	s.flush(patience)
+	if text.String() != want.String() {
+		t.Errorf("written is\n%s", text.String())
+	}
+}
+
+// full is a log that takes nothing until it is let.
+type full struct{ let chan struct{} }
+
+func (f full) Write(p []byte) (int, error) {
+	<-f.let
+	return len(p), nil
+}
+
+func TestALogThatTakesNothingHoldsUpNobody(t *testing.T) {
+	w := full{make(chan struct{})}
+	s := newSink(w)
+	for range 10 * maxLines {
+		s.write("line\n")
+	}
+	s.flush(time.Millisecond)
+	close(w.let)
+	<-s.written
+}
+
+// jammed is a pipe that is full and that nobody reads.
+func jammed(t *testing.T) *os.File {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = r.Close(), w.Close() })
+	size, err := unix.FcntlInt(w.Fd(), unix.F_GETPIPE_SZ, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(make([]byte, size)); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestAStopIsBoundedThoughTheLogIsJammed(t *testing.T) {
+	cmd := exec.Command("svcrun", "--ready=notify", "--start-timeout=50ms", "--stop=TERM@50ms", "--kill-wait=100ms", "--",
+		"/bin/sh", "-c", `trap "" TERM; exec sleep 60`)
+	cmd.Stderr = jammed(t)
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	begun := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	kill := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	defer kill.Stop()
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != machine.ExitStartTimeout {
+		t.Errorf("ended with %v after %v; want 70", cmd.ProcessState, time.Since(begun))
+	}
+}
+
+// A log whose reader has gone is no reason to die.
+func TestABrokenLogCostsNothing(t *testing.T) {
+	for _, invocation := range []string{"", "INVOCATION_ID=0123"} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Close()
+		cmd := exec.Command("svcrun", "--runtime-dir=/nowhere", "--", "/bin/sh", "-c", "exit 5")
+		cmd.Stderr = w
+		cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", invocation)
+		_ = cmd.Run()
+		_ = w.Close()
+		if code := cmd.ProcessState.ExitCode(); code != 5 {
+			t.Errorf("%q: ended with %v; want the child's 5", invocation, cmd.ProcessState)
+		}
+	}
+}
+
+func TestInTheJournalEveryLineHasItsPriority(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "journal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		t.Fatal(err)
+	}
+	o := newOutput(os.Stdout, f, []string{fmt.Sprintf("JOURNAL_STREAM=%d:%d", st.Dev, st.Ino)})
+	o.level = machine.Warning
+	o.log(machine.Error, "an error\nof two lines")
+	o.log(machine.Warning, "a warning")
+	o.log(machine.Notice, "not told")
+	o.end(history.EndLine{Cause: history.Clean})
+	o.close()
+	want := "<3>svcrun: an error of two lines\n<4>svcrun: a warning\n<6>svcrun: end cause=clean\n"
+	if text, err := os.ReadFile(f.Name()); err != nil || string(text) != want {
+		t.Errorf("the journal has\n%s(%v); want\n%s", text, err, want)
+	}
+	if newOutput(os.Stdout, f, []string{"JOURNAL_STREAM=1:1"}).prefixed {
+		t.Error("another stream than the journal's gets priorities")
+	}
+}
