@@ -1,0 +1,45 @@
+package main
+
+import (
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// At whatever moment svcrun is killed or stopped, nothing of the service is left:
+// the child, and with a stop its children too, hold a pipe open for as long as
+// they live.
+func TestAnEndAtAnyMomentLeavesNothingBehind(t *testing.T) {
+	for i := range 60 {
+		moment := time.Duration(rand.IntN(12000)) * time.Microsecond
+		signal, script := unix.SIGKILL, "exec sleep 60"
+		if i%2 == 0 {
+			signal, script = unix.SIGTERM, "sleep 60 & exec sleep 60"
+		}
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("svcrun", "--live=exec:/bin/sleep 60,interval=10ms,timeout=10ms,failures=1000", "--kill-wait=1s",
+			"--", "/bin/sh", "-c", script)
+		cmd.Stdout = w
+		cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_ = w.Close()
+		time.Sleep(moment) //nolint:forbidigo // any moment is meant
+		_ = cmd.Process.Signal(signal)
+		_ = r.SetReadDeadline(time.Now().Add(patience))
+		if _, err := io.Copy(io.Discard, r); err != nil {
+			t.Errorf("%v after %v: something of the service is alive: %v", signal, moment, err)
+		}
+		_ = cmd.Wait()
+		_ = r.Close()
+	}
+}
