@@ -90,7 +90,11 @@ func TestEveryKeyIsSortedToWhoAnswersIt(t *testing.T) {
 		"STOPPING=1":                       {Stopping: true},
 		"RELOADING=1\nMONOTONIC_USEC=12":   {Reloading: true},
 		"WATCHDOG=1":                       {Alive: true},
-		"WATCHDOG=trigger":                 {Forward: Message{{"WATCHDOG", "trigger"}}},
+		"WATCHDOG=trigger":                 {Trigger: true, Forward: Message{{"WATCHDOG", "trigger"}}},
+		"WATCHDOG=0":                       {},
+		"X_SVCKIT_RELOAD=1":                {Reload: true},
+		"X_SVCKIT_RELOAD=0":                {},
+		"FDSTORE=0":                        {Forward: Message{{"FDSTORE", "0"}}},
 		"WATCHDOG_USEC=3000000":            {WatchdogTime: 3 * time.Second},
 		"WATCHDOG_USEC=-1":                 {},
 		"EXTEND_TIMEOUT_USEC=500000":       {Extend: 500 * time.Millisecond},
@@ -105,7 +109,7 @@ func TestEveryKeyIsSortedToWhoAnswersIt(t *testing.T) {
 		"EXIT_STATUS=3":                    {Forward: Message{{"EXIT_STATUS", "3"}}},
 		"VARLINKERROR=a.b":                 {Forward: Message{{"VARLINKERROR", "a.b"}}},
 		"RESTART_RESET=1":                  {Forward: Message{{"RESTART_RESET", "1"}}},
-		"FDSTORE=1\nFDNAME=db\nFDPOLL=0":   {Forward: Message{{"FDSTORE", "1"}, {"FDNAME", "db"}, {"FDPOLL", "0"}}},
+		"FDSTORE=1\nFDNAME=db\nFDPOLL=0":   {Stores: true, Forward: Message{{"FDSTORE", "1"}, {"FDNAME", "db"}, {"FDPOLL", "0"}}},
 		"FDSTOREREMOVE=1\nFDNAME=db":       {Forward: Message{{"FDSTOREREMOVE", "1"}, {"FDNAME", "db"}}},
 		"X_MINE=1\nNEWER_THAN_US=1":        {Forward: Message{{"X_MINE", "1"}, {"NEWER_THAN_US", "1"}}},
 	} {
@@ -124,6 +128,21 @@ const (
 	maxInt64  = "9223372036854775807"
 )
 
+func TestDescriptorsBelongToTheMessagesThatAreAboutThem(t *testing.T) {
+	for text, want := range map[string]bool{
+		"FDSTORE=1\nFDNAME=x": true, "BARRIER=1": true, "X_SVCKIT_RELOAD=1": true,
+		"FDSTOREREMOVE=1\nFDNAME=x": false, "MAINPIDFD=1": false, "READY=1": false, "BARRIER=1\nREADY=1": false,
+	} {
+		m, err := Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Sort(m).TakesDescriptors(); got != want {
+			t.Errorf("%q takes descriptors: %v; want %v", text, got, want)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"READY=1", "STATUS=a\nREADY=1\n", "BARRIER=1", "\x00", "=", "A=\xff", "EXTEND_TIMEOUT_USEC=99999999999999999999"} {
 		f.Add([]byte(seed))
@@ -139,7 +158,8 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, field := range Sort(m).Forward {
 			switch field.Key {
-			case "READY", "STOPPING", "RELOADING", "STATUS", "MAINPID", "NOTIFYACCESS", "EXTEND_TIMEOUT_USEC", "WATCHDOG_USEC":
+			case "READY", "STOPPING", "RELOADING", "STATUS", "MAINPID", "NOTIFYACCESS", "EXTEND_TIMEOUT_USEC", "WATCHDOG_USEC",
+				"MAINPIDFD", "MAINPIDFDID", "BARRIER", "MONOTONIC_USEC", ReloadKey:
 				t.Errorf("%q: the wrapper's own key %s is forwarded", datagram, field.Key)
 			}
 		}

@@ -5,6 +5,10 @@ import (
 	"time"
 )
 
+// ReloadKey asks a wrapper to reload its service. It comes with one descriptor,
+// which is answered on, and is the wrapper's own: it never goes on.
+const ReloadKey = "X_SVCKIT_RELOAD"
+
 // Said is what a service's message means to a wrapper that stands between it
 // and the manager: what the wrapper answers for itself, and what goes on.
 type Said struct {
@@ -12,13 +16,16 @@ type Said struct {
 	Stopping     bool
 	Reloading    bool
 	Alive        bool          // WATCHDOG=1
+	Trigger      bool          // WATCHDOG=trigger, which is in Forward as well
 	Status       string        // STATUS=, where HasStatus
 	HasStatus    bool          // an empty STATUS= clears it
 	WatchdogTime time.Duration // WATCHDOG_USEC=, 0 where not said
 	Extend       time.Duration // EXTEND_TIMEOUT_USEC=, 0 where not said
 	MainPID      int           // MAINPID=, 0 where not said
 	Barrier      bool          // BARRIER=1, alone in its datagram
-	Forward      Message       // goes on to the manager as it is, descriptors too
+	Stores       bool          // FDSTORE=1: descriptors go on with Forward
+	Reload       bool          // a request to reload, by svcrun reload
+	Forward      Message       // goes on to the manager as it is
 	Refused      []string      // keys that a wrapper must not pass on, for a warning
 }
 
@@ -53,6 +60,11 @@ func Sort(m Message) Said {
 			s.Refused = append(s.Refused, f.Key)
 		case "BARRIER":
 			s.Barrier = f.Value == "1" && len(m) == 1
+		case ReloadKey:
+			s.Reload = f.Value == "1"
+		case "FDSTORE":
+			s.Stores = f.Value == "1"
+			s.Forward = append(s.Forward, f)
 		default:
 			s.Forward = append(s.Forward, f)
 		}
@@ -60,14 +72,19 @@ func Sort(m Message) Said {
 	return s
 }
 
+// TakesDescriptors says whether a message is one that descriptors come with.
+func (s Said) TakesDescriptors() bool { return s.Barrier || s.Stores || s.Reload }
+
 // watchdog sorts WATCHDOG=1, which is evidence for the wrapper, from
-// WATCHDOG=trigger, which is for the manager.
+// WATCHDOG=trigger, which is for the manager. There are no other values.
 func (s *Said) watchdog(f Field) {
-	if f.Value == "1" {
+	switch f.Value {
+	case "1":
 		s.Alive = true
-		return
+	case "trigger":
+		s.Trigger = true
+		s.Forward = append(s.Forward, f)
 	}
-	s.Forward = append(s.Forward, f)
 }
 
 // maxSpan bounds the time spans that a service may name: beyond a year it is

@@ -18,6 +18,7 @@ type world struct {
 	signals  <-chan os.Signal // svcrun's own, but for SIGCHLD
 	children <-chan os.Signal // SIGCHLD: some child has ended
 	readable <-chan struct{}  // the child has said something
+	gone     <-chan struct{}  // a main process that is no child of svcrun's has ended
 
 	spawn   func() (pid int, err error)
 	signal  func(s syntax.Signal, to machine.Target)
@@ -28,6 +29,9 @@ type world struct {
 	send    func(s machine.Send, fds []int)
 	probe   func(ctx context.Context, id watchdog.ID) error
 	hook    func(ctx context.Context, argv []string) error
+	adopt   func(pid int) error       // has another process be the main one
+	lost    func() machine.Event      // what a main process came to whose status svcrun was not left
+	answer  func(fd int, text string) // tells how a reload ended, and closes fd
 	log     func(machine.Level, string)
 }
 
@@ -44,6 +48,8 @@ type loop struct {
 	endHook   context.CancelFunc
 
 	current *socket.Datagram // whose descriptors go with the event being stepped
+	waiting []int            // descriptors of those who wait for a reload
+	changes int              // of the main process
 	warned  map[string]bool  // kinds of bad datagrams
 	timeout func(watchdog.ID) time.Duration
 	outcome *machine.Outcome
@@ -78,7 +84,9 @@ func (l *loop) run() machine.Outcome {
 		case <-l.children:
 			l.childEnded()
 		case <-l.readable:
-			l.hear()
+			l.hear(turn)
+		case <-l.gone:
+			l.mainGone()
 		case p := <-l.probed:
 			l.step(p)
 		case h := <-l.hooked:
@@ -95,6 +103,7 @@ func (l *loop) end() {
 	l.timer.Stop()
 	l.endProbes()
 	l.endHook()
+	l.answerAll("the service has ended")
 }
 
 // step has the machine decide, and does what it says. What an action answers at
@@ -136,6 +145,12 @@ func (l *loop) perform(action machine.Action) machine.Event {
 		go l.runHook(ctx, a.Argv)
 	case machine.StopHook:
 		l.endHook()
+	case machine.Adopt:
+		return l.changeMain(a.PID)
+	case machine.Await:
+		l.await()
+	case machine.Answer:
+		l.answerAll(a.Failure)
 	case machine.Log:
 		l.log(a.Level, a.Text)
 	case machine.Exit:
@@ -204,13 +219,18 @@ func (l *loop) runHook(ctx context.Context, argv []string) {
 	}
 }
 
-// childEnded reaps, hears what was said before, and tells the machine.
+// childEnded reaps, hears what was said before, and tells the machine. What was
+// the main process's end is none where its last word named another one.
 func (l *loop) childEnded() {
 	main, left := l.reap()
 	if main == nil && !l.machine.CountsScope() {
 		return
 	}
-	l.hear()
+	changes := l.changes
+	l.hear(backlog)
+	if l.changes != changes {
+		main = nil
+	}
 	others := 0
 	if left {
 		others = l.others()
@@ -222,20 +242,20 @@ func (l *loop) childEnded() {
 	l.step(machine.ScopeChanged{Left: others})
 }
 
-// burst is how many datagrams are heard before the loop looks at anything else:
-// more than the kernel keeps for one socket (systemd raises
-// net.unix.max_dgram_qlen to 512), so that nothing said before an end is missed.
-const burst = 1024
+// changeMain has the process that the service named be the main one.
+func (l *loop) changeMain(pid int) machine.Event {
+	if err := l.adopt(pid); err != nil {
+		return machine.NotAdopted{Reason: err.Error()}
+	}
+	l.changes++
+	return machine.Adopted{PID: pid}
+}
 
-// hear takes what has arrived. A child that speaks without a pause must not keep
-// the loop from its signals: the socket stays readable, and is come back to.
-func (l *loop) hear() {
-	for range burst {
-		d, ok := l.receive()
-		if !ok {
-			return
-		}
-		l.hearOne(&d)
-		d.Close()
+// mainGone takes the end of a main process that another one had started: its
+// status is svcrun's to take, or that process's.
+func (l *loop) mainGone() {
+	l.childEnded()
+	if event := l.lost(); event != nil {
+		l.step(event)
 	}
 }

@@ -12,13 +12,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/svckit/svckit/internal/proc"
 	"github.com/svckit/svckit/internal/supervise/machine"
-	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/notify"
 	"github.com/svckit/svckit/notify/socket"
 	"github.com/svckit/svckit/watchdog"
@@ -51,10 +51,13 @@ type service struct {
 	sender   *socket.Sender // nil where nobody listens
 	probes   []probe.Probe
 	ended    chan machine.Status // the main process's
-	main     int                 // its pid; 0 before it is started
-	cgroup   string              // svcrun's own, as the kernel names it
-	muted    map[string]bool     // what could not be sent, and has been warned of
-	lasting  time.Time           // when something was last sent that must not be lost
+	main     mainProcess
+	mainPID  atomic.Int64    // its pid, for hooks, which run beside the loop
+	gone     chan struct{}   // an adopted main process has ended
+	closed   chan struct{}   // nobody waits for gone any more
+	cgroup   string          // svcrun's own, as the kernel names it
+	muted    map[string]bool // what could not be sent, and has been warned of
+	lasting  time.Time       // when something was last sent that must not be lost
 }
 
 // Run supervises the service to its end, and returns how svcrun has to end. An
@@ -68,10 +71,11 @@ func Run(o Options) (machine.Outcome, error) {
 	defer s.close()
 	signals, children := s.listen()
 	l := newLoop(world{
-		signals: signals, children: children, readable: s.readable(),
+		signals: signals, children: children, readable: s.readable(), gone: s.gone,
 		spawn: s.spawn, signal: s.signal, reap: s.reap, others: s.others,
 		receive: s.listener.Receive, trusts: s.trusts, send: s.send,
 		probe: s.probe, hook: s.hook, log: o.Log,
+		adopt: s.adopt, lost: s.lost, answer: socket.Answer,
 	}, o.Machine)
 	return l.run(), nil
 }
@@ -79,7 +83,10 @@ func Run(o Options) (machine.Outcome, error) {
 // prepare opens all that a run needs; whatever fails here, fails before the
 // child is started.
 func prepare(o Options) (*service, error) {
-	s := &service{o: o, ended: make(chan machine.Status, 1), muted: map[string]bool{}}
+	s := &service{
+		o: o, ended: make(chan machine.Status, 1), muted: map[string]bool{},
+		gone: make(chan struct{}), closed: make(chan struct{}),
+	}
 	var err error
 	if s.table, err = proc.NewTable(); err != nil {
 		return nil, err
@@ -146,6 +153,10 @@ func (s *service) pids() []int {
 // manager to take what it has been told.
 func (s *service) close() {
 	s.table.KillHelpers()
+	close(s.closed)
+	if s.main.adopted != nil {
+		s.main.adopted.Close()
+	}
 	_ = s.listener.Close()
 	if s.sender == nil {
 		return
@@ -186,11 +197,15 @@ func (s *service) sparePipe() {
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 }
 
-// readable tells that the child has said something.
+// readable tells that the child has said something. What it says while the
+// manager does not read waits in the kernel, and at last it does itself.
 func (s *service) readable() <-chan struct{} {
 	ready := make(chan struct{})
 	go func() {
 		for s.listener.Wait() == nil {
+			if s.sender != nil {
+				s.sender.WaitRoom()
+			}
 			ready <- struct{}{}
 		}
 	}()
@@ -204,47 +219,9 @@ func (s *service) spawn() (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("cannot execute %s: %w", s.o.Path, err)
 	}
-	s.main = pid
+	s.main = mainProcess{pid: pid, groups: []int{pid}}
+	s.mainPID.Store(int64(pid))
 	return pid, nil
-}
-
-// signal sends a signal to whom it is for.
-func (s *service) signal(sig syntax.Signal, to machine.Target) {
-	switch {
-	case to == machine.ToMain || s.o.KillScope == ScopeMain:
-		s.table.SignalChild(s.main, sig)
-	case to == machine.ToGroup || s.o.KillScope == ScopeGroup:
-		s.table.SignalGroup(s.main, sig)
-	default:
-		if sig == syntax.SIGKILL { // all at once, before the table is read
-			s.table.SignalGroup(s.main, sig)
-		}
-		proc.SignalAll(s.table.Service(), sig)
-	}
-}
-
-// reap takes what has ended. main is the main process's status if it is among
-// that; left says whether svcrun has any child at all.
-func (s *service) reap() (main *machine.Status, left bool) {
-	_, left = s.table.Reap()
-	select {
-	case status := <-s.ended:
-		return &status, left
-	default:
-		return nil, left
-	}
-}
-
-// others counts who is alive in the kill scope beside the main process.
-func (s *service) others() int {
-	count := 0
-	for _, p := range s.table.Service() {
-		inScope := s.o.KillScope == ScopeTree || s.o.KillScope == ScopeGroup && p.Group == s.main
-		if inScope && p.PID != s.main {
-			count++
-		}
-	}
-	return count
 }
 
 // send tells the manager something.
@@ -274,9 +251,11 @@ func (s *service) probe(ctx context.Context, id watchdog.ID) error {
 	return s.probes[id].Probe(ctx)
 }
 
-// hook runs the pre-stop hook; its output is the service's.
+// hook runs the pre-stop hook or the reload command; its output is the
+// service's, and it is told the main process as ExecReload= is (systemd.exec(5)).
 func (s *service) hook(ctx context.Context, argv []string) error {
-	status, err := s.table.Run(ctx, proc.Command{Argv: argv, Path: argv[0], Env: helperEnv(s.o.Environ)})
+	env := append(without(helperEnv(s.o.Environ), "MAINPID"), "MAINPID="+strconv.FormatInt(s.mainPID.Load(), 10))
+	status, err := s.table.Run(ctx, proc.Command{Argv: argv, Path: argv[0], Env: env})
 	if err == nil && status != (machine.Status{}) {
 		err = errors.New(strings.TrimSpace(argv[0] + " " + status.String()))
 	}

@@ -20,8 +20,8 @@ func (s *service) trusts(d socket.Datagram) bool {
 	if d.UID == uint32(os.Getuid()) {
 		return true
 	}
-	uid, ok := uidOf(s.main)
-	return ok && d.UID == uid
+	s.seeUID()
+	return s.main.uidSeen && d.UID == s.main.uid
 }
 
 // within says whether a cgroup is own or below it. The root has no unit's

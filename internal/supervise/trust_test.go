@@ -85,14 +85,14 @@ func TestASenderThatHasGoneIsTrustedByItsUid(t *testing.T) {
 	if s.trusts(socket.Datagram{PID: gone, UID: uid}) {
 		t.Error("nobody is trusted without a main process of that uid")
 	}
-	s.main = pid
+	s.main.pid = pid
 	if !s.trusts(socket.Datagram{PID: gone, UID: uid}) || s.trusts(socket.Datagram{PID: gone, UID: uid - 1}) {
 		t.Error("the main process's uid is not told from another")
 	}
 }
 
 func TestASenderThatIsThereIsTrustedByItsCgroupAlone(t *testing.T) {
-	s := &service{cgroup: "0::/some/where/else", main: os.Getpid()}
+	s := &service{cgroup: "0::/some/where/else", main: mainProcess{pid: os.Getpid()}}
 	if s.trusts(socket.Datagram{PID: os.Getpid(), UID: uint32(os.Getuid())}) {
 		t.Error("a process of another cgroup is trusted for its uid")
 	}

@@ -24,7 +24,8 @@ type Datagram struct {
 	FDs       []int
 	PID       int // 0 where the kernel named none
 	UID       uint32
-	Truncated bool // larger than notify.MaxBytes, or with more descriptors than fit
+	Truncated bool // larger than notify.MaxBytes
+	Lost      bool // with descriptors that could not be taken, as this process may have no more
 }
 
 // Close closes the datagram's descriptors.
@@ -134,7 +135,8 @@ func (l *Listener) receive(fd int) (Datagram, error) {
 	}
 	d := Datagram{
 		Data:      append([]byte(nil), l.data[:n]...),
-		Truncated: n > notify.MaxBytes || flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0,
+		Truncated: n > notify.MaxBytes || flags&unix.MSG_TRUNC != 0,
+		Lost:      flags&unix.MSG_CTRUNC != 0,
 	}
 	d.control(l.oob[:oobn])
 	return d, nil
@@ -144,7 +146,7 @@ func (l *Listener) receive(fd int) (Datagram, error) {
 func (d *Datagram) control(oob []byte) {
 	messages, err := unix.ParseSocketControlMessage(oob)
 	if err != nil {
-		d.Truncated = true
+		d.Lost = true
 		return
 	}
 	for i := range messages {

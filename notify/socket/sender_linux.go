@@ -13,8 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxQueued bounds what waits for a manager that does not read.
-const maxQueued = 1000
+// What waits for a manager that does not read is bounded: in datagrams, of which
+// the service's may take half, and in descriptors.
+const (
+	maxQueued            = 1000
+	roomy                = maxQueued / 2
+	maxQueuedDescriptors = 1024
+)
 
 // Sender speaks to the manager. It sends at once where the manager's queue has
 // room, which is nearly always; else a queue of its own keeps the order, and
@@ -26,7 +31,8 @@ type Sender struct {
 
 	mu      sync.Mutex
 	queue   []packet
-	drained *sync.Cond // when the queue has become empty
+	kept    int        // descriptors in the queue
+	drained *sync.Cond // when the queue has become shorter
 	dropped int
 }
 
@@ -114,9 +120,9 @@ func transmit(fd int, data []byte, fds []int) error {
 // enqueue keeps a datagram for later; the first one starts the goroutine that
 // waits for room. The mutex is held.
 func (s *Sender) enqueue(data []byte, fds []int) error {
-	if len(s.queue) >= maxQueued {
+	if len(s.queue) >= maxQueued || s.kept+len(fds) > maxQueuedDescriptors {
 		s.dropped++
-		return fmt.Errorf("the manager has not read %d messages; %d dropped", maxQueued, s.dropped)
+		return fmt.Errorf("the manager has not read %d messages; %d dropped", len(s.queue), s.dropped)
 	}
 	p := packet{data: append([]byte(nil), data...)}
 	for _, fd := range fds {
@@ -128,6 +134,7 @@ func (s *Sender) enqueue(data []byte, fds []int) error {
 		p.fds = append(p.fds, own)
 	}
 	s.queue = append(s.queue, p)
+	s.kept += len(p.fds)
 	if len(s.queue) == 1 {
 		go s.drain()
 	}
@@ -138,8 +145,8 @@ func (s *Sender) enqueue(data []byte, fds []int) error {
 func (s *Sender) drain() {
 	for {
 		s.mu.Lock()
+		s.drained.Broadcast()
 		if len(s.queue) == 0 {
-			s.drained.Broadcast()
 			s.mu.Unlock()
 			return
 		}
@@ -153,11 +160,12 @@ func (s *Sender) drain() {
 
 		s.mu.Lock()
 		s.queue = s.queue[1:]
+		s.kept -= len(p.fds)
 		if err != nil { // closed: nobody will read the rest
 			for _, rest := range s.queue {
 				rest.close()
 			}
-			s.queue = nil
+			s.queue, s.kept = nil, 0
 		}
 		s.mu.Unlock()
 	}
@@ -166,6 +174,17 @@ func (s *Sender) drain() {
 func (p packet) close() {
 	for _, fd := range p.fds {
 		_ = unix.Close(fd)
+	}
+}
+
+// WaitRoom waits until the queue is at most half full. Whoever reads messages to
+// pass them on waits here before the next one: a service that speaks faster than
+// its manager reads then waits itself, as it would for the manager's own socket.
+func (s *Sender) WaitRoom() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.queue) > roomy {
+		s.drained.Wait()
 	}
 }
 

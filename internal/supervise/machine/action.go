@@ -34,11 +34,24 @@ type (
 	// StopProbes ends all probes that are out; none is answered any more.
 	StopProbes struct{}
 
-	// Hook starts the pre-stop hook; answered by HookEnded.
+	// Hook starts the pre-stop hook or the reload command, of which one runs at
+	// a time; answered by HookEnded.
 	Hook struct{ Argv []string }
 
 	// StopHook kills the hook whole; it is not answered any more.
 	StopHook struct{}
+
+	// Adopt makes a descendant that the service names the main process;
+	// answered by Adopted or NotAdopted.
+	Adopt struct{ PID int }
+
+	// Await keeps the descriptors that came with the event being stepped, of
+	// somebody who waits for a reload.
+	Await struct{}
+
+	// Answer tells all who wait how the reload ended; Failure is empty where it
+	// was done.
+	Answer struct{ Failure string }
 
 	// Log is a line for the journal.
 	Log struct {
@@ -57,6 +70,9 @@ func (Probe) action()      {}
 func (StopProbes) action() {}
 func (Hook) action()       {}
 func (StopHook) action()   {}
+func (Adopt) action()      {}
+func (Await) action()      {}
+func (Answer) action()     {}
 func (Log) action()        {}
 func (Exit) action()       {}
 

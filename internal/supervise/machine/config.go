@@ -37,7 +37,8 @@ const (
 
 // Reload is how the child is told to reload, and how long it may take.
 type Reload struct {
-	Signal  syntax.Signal
+	Signal  syntax.Signal // to the main process, where there is no Command
+	Command []string      // run like a hook
 	Timeout time.Duration
 }
 

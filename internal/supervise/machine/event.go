@@ -43,9 +43,14 @@ type (
 	// by the loop while this event is stepped.
 	Heard struct{ Said notify.Said }
 
-	// HookEnded says that the pre-stop hook is over; Failure is empty where it
-	// exited 0.
+	// HookEnded says that the hook is over; Failure is empty where it exited 0.
 	HookEnded struct{ Failure string }
+
+	// Adopted says that another process is the main one from now on.
+	Adopted struct{ PID int }
+
+	// NotAdopted says why it cannot be.
+	NotAdopted struct{ Reason string }
 )
 
 func (Tick) event()         {}
@@ -57,3 +62,5 @@ func (Signalled) event()    {}
 func (Probed) event()       {}
 func (Heard) event()        {}
 func (HookEnded) event()    {}
+func (Adopted) event()      {}
+func (NotAdopted) event()   {}

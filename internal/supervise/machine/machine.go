@@ -23,6 +23,7 @@ type Machine struct {
 	beat     time.Time // when a heartbeat is owed; meaningful in Ready and Reloading
 	extend   time.Time // when the manager is asked for more time; meaningful in Starting
 
+	main           int  // the main process's pid; 0 before it runs
 	running        bool // the child has been exec'd
 	served         bool // READY=1 has gone out
 	triggered      bool // WATCHDOG=trigger has gone out: no heartbeat follows
@@ -30,10 +31,13 @@ type Machine struct {
 	childStatus    string
 	statusSent     string
 	refused        map[string]bool // keys that have been warned of
+	reloadWanted   bool            // asked for before the service was ready
+	reloadFailed   string          // why the last reload failed; "" if it was done
+	awaited        bool            // somebody waits for the end of the reload
 
 	stopAt      time.Time // when the service began to stop; zero before
 	termAt      time.Time // when the first request to stop came; zero before
-	hookRunning bool      // meaningful in Draining
+	hookRunning bool      // in Draining the pre-stop hook, in Reloading the command
 	selfStop    bool      // the child said STOPPING=1: no signals
 	steps       []drain.Step
 	step        int // the step that runs; meaningful in Stopping
@@ -82,7 +86,7 @@ func (m *Machine) Step(now time.Time, event Event) []Action {
 	switch event := event.(type) {
 	case Tick:
 	case Spawned:
-		m.spawned()
+		m.spawned(event.PID)
 	case SpawnFailed:
 		m.spawnFailed(event.Reason)
 	case MainExited:
@@ -97,6 +101,10 @@ func (m *Machine) Step(now time.Time, event Event) []Action {
 		m.heard(event.Said)
 	case HookEnded:
 		m.hookEnded(event.Failure)
+	case Adopted:
+		m.adopted(event.PID)
+	case NotAdopted:
+		m.warnOnce("MAINPID", "the service sent MAINPID= of a process that cannot be its main one: "+event.Reason)
 	}
 	m.settle()
 	return m.actions
@@ -119,6 +127,7 @@ func (m *Machine) settle() {
 	m.askForTime()
 	m.heartbeat()
 	m.tellStatus()
+	m.answerReload()
 }
 
 // Deadline is when Step wants a Tick, if ever.

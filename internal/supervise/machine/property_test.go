@@ -36,6 +36,13 @@ func events() map[string]Event {
 		"child extends":   Heard{notify.Said{Extend: time.Hour}},
 		"child alive":     Heard{notify.Said{Alive: true}},
 		"child status":    Heard{notify.Said{HasStatus: true, Status: "x"}},
+		"child triggers":  Heard{notify.Said{Trigger: true, Forward: notify.Message{{Key: "WATCHDOG", Value: "trigger"}}}},
+		"child stores":    Heard{notify.Said{Stores: true, Forward: notify.Message{{Key: "FDSTORE", Value: "1"}}}},
+		"child's barrier": Heard{notify.Said{Barrier: true}},
+		"child names":     Heard{notify.Said{MainPID: 101}},
+		"reload asked":    Heard{notify.Said{Reload: true}},
+		"adopted":         Adopted{PID: 101},
+		"not adopted":     NotAdopted{"it has gone"},
 		"hook ends":       HookEnded{},
 		"hook fails":      HookEnded{"exited 1"},
 	}
@@ -78,7 +85,7 @@ var allowed = map[State]map[string][]State{
 	Starting: {"main exits": {Done}, "main is killed": {Done}, "main fails, others live": {Ending}, "TERM": {Stopping},
 		"ABRT": {Aborting}, "ready holds": {Ready}, "spawn failed": {Done}},
 	Ready: {"main exits": {Done}, "main is killed": {Done}, "main fails, others live": {Ending}, "TERM": {Draining},
-		"ABRT": {Aborting}, "HUP": {Reloading}, "child reloading": {Reloading}, "child stopping": {Stopping}, "spawn failed": {Done}, "spawned": {Starting}},
+		"ABRT": {Aborting}, "HUP": {Reloading}, "child reloading": {Reloading}, "child stopping": {Stopping}, "reload asked": {Reloading}, "spawn failed": {Done}, "spawned": {Starting}},
 	Reloading: {"main exits": {Done}, "main is killed": {Done}, "main fails, others live": {Ending}, "TERM": {Draining},
 		"ABRT": {Aborting}, "ready holds": {Ready}, "child stopping": {Stopping}, "spawn failed": {Done}, "spawned": {Starting}},
 	Draining: {"main exits": {Done}, "main is killed": {Done}, "main fails, others live": {Ending}, "ABRT": {Aborting},
@@ -129,6 +136,9 @@ func TestInvariantsHoldUnderAnyEvents(t *testing.T) {
 		if rapid.Bool().Draw(t, "no hook") {
 			cfg.Drain.PreStop = nil
 		}
+		if rapid.Bool().Draw(t, "reload command") {
+			cfg.Reload.Command = []string{"/bin/reload"}
+		}
 		r := newRig(cfg).started()
 		for range rapid.IntRange(1, 40).Draw(t, "events") {
 			r.wait(time.Duration(rapid.IntRange(0, 20000).Draw(t, "ms")) * time.Millisecond)
@@ -167,7 +177,7 @@ func TestStopIsOverWithinTheBudgetWhateverHappens(t *testing.T) {
 // invariants checks what doc.go promises against all that was done.
 func (r *rig) invariants() error {
 	var ready, reloads, exits int
-	var stopping bool
+	var stopping, triggered, awaited bool
 	sent := map[string]int{}
 	for _, x := range r.all {
 		if exits > 0 {
@@ -176,11 +186,27 @@ func (r *rig) invariants() error {
 		switch a := x.action.(type) {
 		case Exit:
 			exits++
+			if awaited {
+				return fmt.Errorf("somebody still waits for a reload")
+			}
+		case Await:
+			awaited = true
+		case Answer:
+			if !awaited || x.state == Reloading {
+				return fmt.Errorf("%s in %v, awaited: %v", tell(a), x.state, awaited)
+			}
+			awaited = false
 		case Send:
 			if !r.cfg.Managed {
 				return fmt.Errorf("%s, but nobody manages", tell(a))
 			}
 			text := message(a.Message)
+			if a.Attached != (text == "BARRIER=1" || strings.HasPrefix(text, "FDSTORE=1")) {
+				return fmt.Errorf("%q with descriptors: %v", text, a.Attached)
+			}
+			if a.Stamped != (text == "RELOADING=1") {
+				return fmt.Errorf("%q stamped: %v", text, a.Stamped)
+			}
 			switch {
 			case strings.HasPrefix(text, "READY=1"):
 				ready++
@@ -194,8 +220,10 @@ func (r *rig) invariants() error {
 					return fmt.Errorf("%q is not the one STOPPING=1 with WATCHDOG_USEC=0", text)
 				}
 				stopping = true
+			case text == "WATCHDOG=trigger":
+				triggered = true
 			case text == "WATCHDOG=1":
-				if ready == 0 || stopping || x.state != Ready && x.state != Reloading {
+				if triggered || ready == 0 || stopping || x.state != Ready && x.state != Reloading {
 					return fmt.Errorf("a heartbeat in %v, READY=1 sent %d times", x.state, ready)
 				}
 			}

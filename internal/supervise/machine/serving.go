@@ -9,7 +9,7 @@ import (
 	"github.com/svckit/svckit/watchdog"
 )
 
-// This file is the service's life up to its stop: starting, serving, reloading.
+// This file is the service's life up to its stop: starting and serving.
 
 // While it starts, the manager is asked for extendBy more every extendEvery,
 // so that a TimeoutStartSec= below the start timeout does not cut it short.
@@ -19,9 +19,9 @@ const (
 )
 
 // spawned begins to watch a child that has just been exec'd.
-func (m *Machine) spawned() {
+func (m *Machine) spawned(pid int) {
 	m.enter(Starting, m.now.Add(m.cfg.StartTimeout))
-	m.running = true
+	m.running, m.main = true, pid
 	m.extend = m.now
 	m.monitor.Start(m.now)
 }
@@ -37,7 +37,7 @@ func (m *Machine) spawnFailed(reason string) {
 // readyNow says whether READY=1 is owed: every ready check of a service that
 // starts or reloads holds, and a child that said RELOADING=1 has said READY=1.
 func (m *Machine) readyNow() bool {
-	waiting := m.state == Starting && m.running || m.state == Reloading
+	waiting := m.state == Starting && m.running || m.state == Reloading && !m.hookRunning
 	return waiting && m.monitor.Ready() && !m.childReloading
 }
 
@@ -48,6 +48,9 @@ func (m *Machine) serve() {
 	m.monitor.Served(m.now)
 	m.beat = m.now.Add(m.cfg.WatchdogPeriod / 2)
 	m.say(notify.Field{Key: "READY", Value: "1"})
+	if m.reloadWanted {
+		m.reload()
+	}
 }
 
 // startTimedOut stops a child that has not become ready in time.
@@ -126,96 +129,4 @@ func (m *Machine) trigger() {
 	}
 	m.triggered = true
 	m.say(notify.Field{Key: "WATCHDOG", Value: "trigger"})
-}
-
-// reload passes a reload on to a child that may know nothing of the protocol.
-func (m *Machine) reload() {
-	m.enterReloading()
-	m.do(Signal{m.cfg.Reload.Signal, ToMain})
-}
-
-// enterReloading says RELOADING=1, and has every ready check pass anew.
-func (m *Machine) enterReloading() {
-	m.enter(Reloading, m.now.Add(m.cfg.Reload.Timeout))
-	m.monitor.Again(m.now)
-	if m.cfg.Managed {
-		m.do(Send{Message: notify.Message{{Key: "RELOADING", Value: "1"}}, Stamped: true})
-	}
-}
-
-// reloadTimedOut ends a reload that never became ready: RELOADING=1 without
-// READY=1 hangs the manager's job.
-func (m *Machine) reloadTimedOut() {
-	m.log(Warning, fmt.Sprintf("reload: not ready within %s: %s", syntax.FormatDuration(m.cfg.Reload.Timeout), m.monitor.Summary()))
-	m.childReloading = false
-	m.serve()
-}
-
-// heard takes a message of the child.
-func (m *Machine) heard(s notify.Said) {
-	for _, key := range s.Refused {
-		if !m.refused[key] {
-			m.refused[key] = true
-			m.log(Warning, "the service sent "+key+"=, which is not passed on: svcrun stays the unit's main process")
-		}
-	}
-	if s.HasStatus {
-		m.childStatus = s.Status
-	}
-	if s.WatchdogTime > 0 {
-		m.monitor.SetChildTimeout(m.now, s.WatchdogTime)
-	}
-	if s.Alive {
-		m.monitor.ChildAlive(m.now)
-	}
-	m.forward(s)
-	switch {
-	case s.Stopping:
-		m.childStopping()
-	case s.Ready:
-		m.childReloading = false
-		m.monitor.ChildReady()
-	case s.Reloading:
-		m.childReloads()
-	}
-}
-
-// forward passes on what is the manager's to answer.
-func (m *Machine) forward(s notify.Said) {
-	if !m.cfg.Managed {
-		return
-	}
-	message := s.Forward
-	if s.Barrier {
-		message = notify.Message{{Key: "BARRIER", Value: "1"}}
-	}
-	if extend := m.bounded(s.Extend); extend > 0 {
-		message = append(message, notify.Field{Key: "EXTEND_TIMEOUT_USEC", Value: notify.Microseconds(extend)})
-	}
-	if len(message) > 0 {
-		m.do(Send{Message: message, Attached: true})
-	}
-}
-
-// bounded limits the child's EXTEND_TIMEOUT_USEC= to what svcrun itself gives
-// the phase. While the service serves it is dropped: it would stretch the
-// watchdog.
-func (m *Machine) bounded(extend time.Duration) time.Duration {
-	if m.state == Ready || m.state == Reloading || m.deadline.IsZero() {
-		return 0
-	}
-	return min(extend, m.deadline.Sub(m.now))
-}
-
-// childReloads takes the child's own RELOADING=1. During a reload of svcrun's
-// it is swallowed, but then the child's READY=1 is waited for.
-func (m *Machine) childReloads() {
-	switch m.state {
-	case Ready:
-		m.enterReloading()
-		m.childReloading = true
-	case Reloading:
-		m.childReloading = true
-	default: // it says so at the wrong time
-	}
 }

@@ -38,7 +38,7 @@ func (m *Machine) ownStatus() string {
 	case Starting:
 		return join("starting", m.monitor.Summary())
 	case Ready:
-		return join(m.readyStatus(), m.monitor.Summary())
+		return join(join(m.readyStatus(), m.monitor.Summary()), m.reloadStatus())
 	case Reloading:
 		return join("reloading", m.monitor.Summary())
 	case Draining, Stopping, Ending, Killing, Aborting:
@@ -54,6 +54,14 @@ func (m *Machine) readyStatus() string {
 		return fmt.Sprintf("ready %d/%d", n, n)
 	}
 	return "ready"
+}
+
+// reloadStatus warns of a reload that failed, until one is done.
+func (m *Machine) reloadStatus() string {
+	if m.reloadFailed == "" {
+		return ""
+	}
+	return "the last reload failed: " + m.reloadFailed
 }
 
 // why says why the service is on its way out.

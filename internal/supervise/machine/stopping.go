@@ -29,8 +29,8 @@ func (m *Machine) signalled(s syntax.Signal) {
 		m.stopRequested()
 	case s == syntax.SIGABRT:
 		m.abort()
-	case s == syntax.SIGHUP && m.state == Ready:
-		m.reload()
+	case s == syntax.SIGHUP:
+		m.hangUp()
 	case !m.mainGone && m.state != Delaying:
 		m.do(Signal{s, ToMain})
 	}
@@ -87,6 +87,7 @@ func (m *Machine) stopAgain(again bool) {
 // to STOPPING=1, but must give the time that the stop takes.
 func (m *Machine) beginStop() {
 	m.stopAt = m.now
+	m.stopHook()
 	m.monitor.Stop()
 	m.do(StopProbes{})
 	if m.served {
@@ -123,7 +124,11 @@ func (m *Machine) drainDelay(delay time.Duration) {
 
 // hookEnded goes on when the hook is over.
 func (m *Machine) hookEnded(failure string) {
-	if m.state != Draining || !m.hookRunning {
+	if !m.hookRunning {
+		return
+	}
+	if m.state == Reloading {
+		m.reloadCommandEnded(failure)
 		return
 	}
 	m.hookRunning = false
@@ -318,5 +323,6 @@ func (m *Machine) killExpired() {
 func (m *Machine) finish() {
 	m.monitor.Stop()
 	m.enter(Done, time.Time{})
+	m.answerReload()
 	m.do(Exit{m.outcome()})
 }

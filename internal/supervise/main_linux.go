@@ -1,0 +1,138 @@
+package supervise
+
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/svckit/svckit/internal/proc"
+	"github.com/svckit/svckit/internal/supervise/machine"
+	"github.com/svckit/svckit/internal/syntax"
+)
+
+// mainProcess is the service's main process: svcrun's child, or a descendant
+// that the service has named in its place.
+type mainProcess struct {
+	pid     int           // 0 before it is started
+	groups  []int         // its process group, and that of svcrun's child
+	over    bool          // its status has been taken
+	adopted *proc.Adopted // nil for svcrun's own child
+	before  int           // the main process before it; 0 for none
+	uid     uint32        // its last known, where uidSeen
+	uidSeen bool
+}
+
+// adopt has a descendant be the main process.
+func (s *service) adopt(pid int) error {
+	a, err := s.table.Adopt(pid, s.main.pid, s.ended)
+	if err != nil {
+		return err
+	}
+	if s.main.adopted != nil {
+		s.main.adopted.Close()
+	}
+	next := mainProcess{pid: pid, groups: s.main.groups[:1:1], adopted: a, before: s.main.pid}
+	if a.Group != unix.Getpgrp() && !slices.Contains(next.groups, a.Group) {
+		next.groups = append(next.groups, a.Group)
+	}
+	s.main = next
+	s.mainPID.Store(int64(pid))
+	go func() {
+		if a.Wait() {
+			select {
+			case s.gone <- struct{}{}:
+			case <-s.closed:
+			}
+		}
+	}()
+	return nil
+}
+
+// lost is what the end of an adopted main process came to where its own parent
+// has taken its status. If that was the main process before, it is so again: a
+// program that has failed to execute itself anew goes on. Else the status is
+// unknown, and taken for success, as systemd takes that of a main process which
+// is no child of its own.
+func (s *service) lost() machine.Event {
+	if s.main.over || s.main.adopted == nil || !s.main.adopted.Ended() {
+		return nil
+	}
+	before := s.main.before
+	if before != 0 && s.adopt(before) == nil {
+		s.main.before = 0
+		return machine.Adopted{PID: before}
+	}
+	// Its parent may have ended after it, and have left the status to svcrun.
+	if status, _ := s.reap(); status != nil {
+		return machine.MainExited{Status: *status, Left: s.others()}
+	}
+	s.table.Release(s.main.pid)
+	s.main.over = true
+	s.o.Log(machine.Notice, "the main process was another one's child: how it ended is unknown, and taken for exit 0")
+	return machine.MainExited{Left: s.others()}
+}
+
+// signal sends a signal to whom it is for.
+func (s *service) signal(sig syntax.Signal, to machine.Target) {
+	switch {
+	case to == machine.ToMain || s.o.KillScope == ScopeMain:
+		s.signalMain(sig)
+	case to == machine.ToGroup || s.o.KillScope == ScopeGroup:
+		s.signalGroups(sig)
+	default:
+		if sig == syntax.SIGKILL { // all at once, before the table is read
+			s.signalGroups(sig)
+		}
+		proc.SignalAll(s.table.Service(), sig)
+	}
+}
+
+func (s *service) signalMain(sig syntax.Signal) {
+	if s.main.adopted != nil {
+		s.main.adopted.Signal(sig)
+		return
+	}
+	s.table.SignalChild(s.main.pid, sig)
+}
+
+func (s *service) signalGroups(sig syntax.Signal) {
+	for _, group := range s.main.groups {
+		s.table.SignalGroup(group, sig)
+	}
+}
+
+// reap takes what has ended. main is the main process's status if it is among
+// that; left says whether svcrun has any child at all.
+func (s *service) reap() (main *machine.Status, left bool) {
+	s.seeUID() // while the main process is there, if only as a zombie
+	_, left = s.table.Reap()
+	select {
+	case status := <-s.ended:
+		s.main.over = true
+		return &status, left
+	default:
+		return nil, left
+	}
+}
+
+// seeUID looks up the main process's uid, which it may have changed.
+func (s *service) seeUID() {
+	if s.main.pid == 0 || s.main.over {
+		return
+	}
+	if uid, ok := uidOf(s.main.pid); ok {
+		s.main.uid, s.main.uidSeen = uid, true
+	}
+}
+
+// others counts who is alive in the kill scope beside the main process.
+func (s *service) others() int {
+	count := 0
+	for _, p := range s.table.Service() {
+		inScope := s.o.KillScope == ScopeTree || s.o.KillScope == ScopeGroup && slices.Contains(s.main.groups, p.Group)
+		if inScope && p.PID != s.main.pid {
+			count++
+		}
+	}
+	return count
+}
