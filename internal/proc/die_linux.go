@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"strings"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -87,15 +86,8 @@ const raiseWait = time.Second
 // dump of goroutines and exit status 2.
 func raise(s syntax.Signal) {
 	runtime.LockOSThread()
-	// The kernel's struct sigaction is all zeros for SIG_DFL without flags, on
-	// every architecture; 64 bytes are more than it has on any.
-	var action [8]uint64
-	if s != syntax.SIGKILL {
-		const sigsetBytes = 8
-		_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&action)), 0, sigsetBytes, 0, 0)
-		if errno != 0 {
-			return
-		}
+	if s != syntax.SIGKILL && dispose(s, sigDfl) != nil {
+		return
 	}
 	var set unix.Sigset_t
 	set.Val[0] = 1 << (uint(s) - 1)

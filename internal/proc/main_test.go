@@ -23,6 +23,7 @@ import (
 const (
 	aloneEnv  = "SVCKIT_PROC_ALONE"  // names the one test that this process is for
 	dieEnv    = "SVCKIT_PROC_DIE"    // CODE SIGNAL CORE [DIR]: a process that only calls Die
+	shimEnv   = "SVCKIT_PROC_SHIM"   // the parent starts it by way of the shim
 	parentEnv = "SVCKIT_PROC_PARENT" // a FIFO: a process that starts a child, which tells its pid there
 
 	// quickEnd spares a process the second that the race detector waits at its end.
@@ -34,6 +35,9 @@ const (
 
 func TestMain(m *testing.M) {
 	switch {
+	case IsShim(os.Args):
+		runtime.LockOSThread()
+		os.Exit(Shim(os.Args, os.Environ()))
 	case os.Getenv(dieEnv) != "":
 		die(os.Getenv(dieEnv))
 	case os.Getenv(parentEnv) != "":
@@ -67,7 +71,9 @@ func parent(fifo string) {
 		panic(err)
 	}
 	ended := make(chan machine.Status, 1)
-	if _, err := table.Start(shell("echo $$ >"+fifo+"; exec sleep 100"), ended); err != nil {
+	c := shell("echo $$ >" + fifo + "; exec sleep 100")
+	c.Shim = os.Getenv(shimEnv) != ""
+	if _, err := table.Start(c, ended); err != nil {
 		panic(err)
 	}
 	<-time.After(patience) // killed long before

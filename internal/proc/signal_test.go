@@ -159,10 +159,18 @@ func TestTheServiceIsAllButProbesAndHooks(t *testing.T) {
 
 // What started svcrun may SIGKILL it: then nobody is left to stop the child.
 func TestAChildDiesWithItsParent(t *testing.T) {
+	for _, shim := range []string{"", "yes"} {
+		t.Run("shim="+shim, func(t *testing.T) {
+			childDiesWithItsParent(t, shimEnv+"="+shim)
+		})
+	}
+}
+
+func childDiesWithItsParent(t *testing.T, setting string) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	tell := told(t, fifo)
 	pid, err := syscall.ForkExec(os.Args[0], os.Args[:1], &syscall.ProcAttr{
-		Env: append(os.Environ(), parentEnv+"="+fifo), Files: []uintptr{0, 1, 2},
+		Env: append(os.Environ(), parentEnv+"="+fifo, setting), Files: []uintptr{0, 1, 2},
 	})
 	if err != nil {
 		t.Fatal(err)

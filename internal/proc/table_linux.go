@@ -39,6 +39,13 @@ type Command struct {
 	Dir  string   // "" for svcrun's own
 	Out  *os.File // for both standard output and error; nil: svcrun's own streams
 
+	// Descriptors beyond the standard streams, by the number that the command
+	// finds them under. Those that svcrun was given itself are passed on anyway.
+	Descriptors map[int]*os.File
+
+	Shim   bool      // the command is executed by the shim
+	Ignore SignalSet // what the command finds ignored, as the shim can have it
+
 	Helper bool // a probe or a hook: no process of the service
 }
 
@@ -57,12 +64,12 @@ func (t *Table) Start(c Command, ended chan<- machine.Status) (int, error) {
 		files = []uintptr{null.Fd(), c.Out.Fd(), c.Out.Fd()}
 	}
 	attr := &syscall.ProcAttr{
-		Dir: c.Dir, Env: c.Env, Files: files,
+		Dir: c.Dir, Env: c.Env, Files: withDescriptors(files, c.Descriptors),
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	pid, err := syscall.ForkExec(c.Path, c.Argv, attr)
+	pid, err := start(c, attr)
 	if err != nil {
 		return 0, err
 	}
@@ -71,6 +78,30 @@ func (t *Table) Start(c Command, ended chan<- machine.Status) (int, error) {
 		t.helpers[pid] = true
 	}
 	return pid, nil
+}
+
+// start executes a command, by way of the shim where it needs that.
+func start(c Command, attr *syscall.ProcAttr) (int, error) {
+	if c.Shim {
+		return startShim(c, attr)
+	}
+	return syscall.ForkExec(c.Path, c.Argv, attr)
+}
+
+// withDescriptors adds descriptors to the standard streams. What is between them
+// stays as it is: open if svcrun was given it, else closed.
+func withDescriptors(files []uintptr, more map[int]*os.File) []uintptr {
+	for number, file := range more {
+		for n := len(files); n <= number; n++ {
+			if passedOn(n) {
+				files = append(files, uintptr(n))
+			} else {
+				files = append(files, ^uintptr(0))
+			}
+		}
+		files[number] = file.Fd()
+	}
+	return files
 }
 
 // Reap takes every child that has ended, and tells who waits for it. It

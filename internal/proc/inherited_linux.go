@@ -1,0 +1,114 @@
+package proc
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/svckit/svckit/internal/syntax"
+)
+
+// atEntry is what this process was given, as svckit_rt0 has found it before the
+// Go runtime began: the runtime installs a handler for nearly every signal and
+// unblocks some, and keeps to itself what was there before. Nothing else writes
+// it. Without -E=svckit_rt0 at the link it stays zero, and seen with it.
+var atEntry struct{ seen, ignored, blocked uint64 }
+
+// SignalSet has the bit 1<<(n-1) set for each signal n in it, as SigIgn: of
+// proc_pid_status(5).
+type SignalSet uint64
+
+// NewSignalSet is the set of these signals.
+func NewSignalSet(signals ...syntax.Signal) SignalSet {
+	var s SignalSet
+	for _, n := range signals {
+		s |= 1 << (uint(n) - 1)
+	}
+	return s
+}
+
+// Has says whether a signal is in the set.
+func (s SignalSet) Has(n syntax.Signal) bool { return s&NewSignalSet(n) != 0 }
+
+// InheritedIgnored is the set of signals that were ignored when this process
+// began. It has to be asked before the first signal.Notify. known is false where
+// the program was linked without its own entry point: then only those are found
+// for which the runtime installs no handler, and SIGPIPE is not among them.
+func InheritedIgnored() (ignored SignalSet, known bool) {
+	if atEntry.seen != 0 {
+		return SignalSet(atEntry.ignored), true
+	}
+	for n := syntax.Signal(1); n <= maxSignal; n++ {
+		if handler, err := disposition(n); err == nil && handler == sigIgn {
+			ignored |= NewSignalSet(n)
+		}
+	}
+	return ignored, false
+}
+
+// InheritedDescriptors are the descriptors beyond the standard streams that
+// this process was given and would pass on, in order: what has been opened since
+// closes at an exec.
+func InheritedDescriptors() []int {
+	dir, err := os.Open("/proc/self/fd")
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = dir.Close() }()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil
+	}
+	var found []int
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil && n > 2 && passedOn(n) {
+			found = append(found, n)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// passedOn says whether a descriptor is open and stays so at an exec.
+func passedOn(fd int) bool {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+	return err == nil && flags&unix.FD_CLOEXEC == 0
+}
+
+// The dispositions of signals that are no handlers, and the highest signal.
+const (
+	sigDfl    = 0
+	sigIgn    = 1
+	maxSignal = 64
+)
+
+// sigsetBytes is the size of the kernel's sigset_t.
+const sigsetBytes = 8
+
+// sigaction is the kernel's struct, as far as it is asked here: the handler
+// comes first, and all zeros after it is no flags and no mask, on every
+// architecture; it has more room than it takes on any.
+type sigaction [8]uint64
+
+// disposition is what is done at a signal: sigDfl, sigIgn or a handler.
+func disposition(n syntax.Signal) (uint64, error) {
+	var action sigaction
+	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(n), 0, uintptr(unsafe.Pointer(&action)), sigsetBytes, 0, 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	return action[0], nil
+}
+
+// dispose sets what is done at a signal, past the Go runtime.
+func dispose(n syntax.Signal, handler uint64) error {
+	action := sigaction{handler}
+	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(n), uintptr(unsafe.Pointer(&action)), 0, sigsetBytes, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
