@@ -210,8 +210,12 @@ var flags = []flag{
 	{"abort-wait", "D", "how long a core may take after the watchdog's SIGABRT (10s)", func(o *options, v string) error {
 		return span(&o.Machine.AbortWait, v, 0)
 	}},
-	{"reload-signal", "SIG", "what SIGHUP to svcrun means to the child (HUP)", func(o *options, v string) (err error) {
+	{"reload-signal", "SIG", "sent to the child for a reload: at SIGHUP, or when svcrun reload asks (HUP)", func(o *options, v string) (err error) {
 		o.Machine.Reload.Signal, err = syntax.ParseSignal(v)
+		return err
+	}},
+	{"reload-exec", "CMD", "run instead of a signal; it finds the main process in $MAINPID", func(o *options, v string) (err error) {
+		o.Machine.Reload.Command, err = command(v)
 		return err
 	}},
 	{"reload-timeout", "D", "how long a reload may take (60s)", func(o *options, v string) error {

@@ -65,6 +65,7 @@ var bad = []struct{ arg, says string }{
 	{"--kill-scope=cgroup", `--kill-scope: "cgroup" is none of tree, group, main`},
 	{"--abort-wait=1y", "a year? write 365d"},
 	{"--reload-signal=HUPP", `--reload-signal: unknown signal "HUPP"; did you mean HUP`},
+	{"--reload-exec=reload", `--reload-exec: the command "reload" is no absolute path`},
 	{"--reload-timeout=0", `--reload-timeout: "0" is too short`},
 	{"--success=256", `--success: "256" is neither an exit code from 0 to 255 nor a signal's name`},
 	{"--success=143,,TERM", `--success: "" is neither`},
@@ -153,11 +154,12 @@ func TestFlagsMeanWhatHelpSays(t *testing.T) {
 		"--unhealthy-stop=QUIT@0": func(o *options) {
 			o.Machine.Drain.UnhealthySteps = []drain.Step{{Signal: syntax.SIGQUIT}}
 		},
-		"--kill-wait=100ms":    func(o *options) { o.Machine.Drain.KillWait = 100 * time.Millisecond },
-		"--kill-scope=group":   func(o *options) { o.KillScope = supervise.ScopeGroup },
-		"--abort-wait=0":       func(o *options) { o.Machine.AbortWait = 0 },
-		"--reload-signal=USR1": func(o *options) { o.Machine.Reload.Signal = syntax.SIGUSR1 },
-		"--reload-timeout=1h":  func(o *options) { o.Machine.Reload.Timeout = time.Hour },
+		"--kill-wait=100ms":             func(o *options) { o.Machine.Drain.KillWait = 100 * time.Millisecond },
+		"--kill-scope=group":            func(o *options) { o.KillScope = supervise.ScopeGroup },
+		"--abort-wait=0":                func(o *options) { o.Machine.AbortWait = 0 },
+		"--reload-signal=USR1":          func(o *options) { o.Machine.Reload.Signal = syntax.SIGUSR1 },
+		"--reload-exec=/bin/reload now": func(o *options) { o.Machine.Reload.Command = []string{"/bin/reload", "now"} },
+		"--reload-timeout=1h":           func(o *options) { o.Machine.Reload.Timeout = time.Hour },
 		"--success=143,INT": func(o *options) {
 			o.Machine.Success = machine.Success{Codes: []int{143}, Signals: []syntax.Signal{syntax.SIGINT}}
 		},

@@ -37,6 +37,9 @@ func main() {
 func run(args, environ []string) (end machine.Status, dir string) {
 	out := newOutput(os.Stdout, os.Stderr, environ)
 	defer out.close()
+	if len(args) > 0 && args[0] == reloadVerb {
+		return machine.Status{Code: runReload(args[1:], out)}, ""
+	}
 	options, err := parse(args, environ)
 	switch {
 	case errors.Is(err, errHelp):

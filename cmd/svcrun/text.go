@@ -63,6 +63,13 @@ func (o *output) usage(err error) {
 	o.line(machine.Error, "svcrun: "+err.Error())
 }
 
+// reloadFailed tells why a reload was not done.
+func (o *output) reloadFailed(err error) {
+	o.line(machine.Error, "svcrun: reload: "+err.Error())
+}
+
+func (o *output) reloadHelp() { _, _ = io.WriteString(o.stdout, reloadUsage) }
+
 func (o *output) version() { _, _ = fmt.Fprintf(o.stdout, "svcrun %s\n", version) }
 
 func (o *output) help() {
@@ -80,7 +87,21 @@ func (o *output) help() {
 	_, _ = io.WriteString(o.stdout, b.String())
 }
 
+const reloadUsage = `usage: svcrun reload --runtime-dir=DIR
+       svcrun reload --notify-socket=PATH
+
+Has the svcrun of the same unit reload its service, and waits until that is
+over. It is for ExecReload= where systemd has no Type=notify-reload (before
+253); the flag is the one that svcrun itself was given.
+
+exit status:
+   0  reloaded: the ready checks hold again
+   1  not reloaded; the reason is printed
+  64  usage
+`
+
 const helpHead = `usage: svcrun [FLAGS] -- COMMAND [ARG...]
+       svcrun reload --runtime-dir=DIR
 
 Runs COMMAND as a service: tells systemd when it is ready and alive by health
 checks, relays what it tells systemd itself, and stops it within a bound.

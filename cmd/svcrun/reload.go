@@ -1,0 +1,60 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/svckit/svckit/notify/socket"
+)
+
+// reloadVerb is for ExecReload= of a unit whose systemd has no notify-reload:
+// it has the svcrun of the same unit reload, and ends when that is over.
+const reloadVerb = "reload"
+
+// runReload asks for the reload and returns the exit code.
+func runReload(args []string, out *output) int {
+	address, err := parseReload(args)
+	switch {
+	case errors.Is(err, errHelp):
+		out.reloadHelp()
+		return 0
+	case err != nil:
+		out.usage(fmt.Errorf("reload: %w", err))
+		return exitUsage
+	}
+	if err := socket.Reload(address); err != nil {
+		out.reloadFailed(err)
+		return 1
+	}
+	return 0
+}
+
+// parseReload finds the socket: by the same flag that svcrun itself was given.
+func parseReload(args []string) (address string, err error) {
+	at := defaults()
+	for len(args) > 0 {
+		name, _, hasValue := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(args[0], "-"), "-"), "=")
+		switch {
+		case !strings.HasPrefix(args[0], "-"):
+			return "", fmt.Errorf("%q is no flag; write svcrun reload --runtime-dir=DIR", args[0])
+		case (name == "help" || name == "h") && !hasValue:
+			return "", errHelp
+		case name != "runtime-dir" && name != "notify-socket":
+			return "", fmt.Errorf("unknown flag --%s; known are --runtime-dir and --notify-socket", name)
+		}
+		taken, err := at.parseFlag(args)
+		if err != nil {
+			return "", err
+		}
+		args = args[taken:]
+	}
+	switch {
+	case at.ListenAddress != "":
+		return at.ListenAddress, nil
+	case at.RuntimeDir != "":
+		return filepath.Join(at.RuntimeDir, "notify"), nil
+	}
+	return "", fmt.Errorf("no socket; write svcrun reload --runtime-dir=DIR, with the directory that svcrun itself was given")
+}
