@@ -25,12 +25,16 @@ import (
 //	tell=NAME      says to the script that it got here
 //	say=TEXT       says TEXT to its $NOTIFY_SOCKET; \n is a newline, %5000x are 5000 x
 //	pass=TEXT      the same with a descriptor
+//	name           says that it is the main process from now on
 //	env=FILE       writes its environment
 //	on=SIG,ACTION  does ACTION when it gets SIG; on=SIG, is deaf to it
 //	fork=NAME      starts another one in its group, deaf to what it is deaf to
 //	daemon=NAME    starts a deaf one that leaves its session and its parent
 //	listen=ADDR    listens on tcp:ADDR or unix:PATH
 //	print=N        prints N lines
+//	put=N TEXT     writes TEXT to descriptor N
+//	close=N        closes it
+//	pids=NAMES     checks that each of these variables is its pid
 //	in=FILE        goes to that directory
 //	exit=CODE  die=SIG  wait
 func childMain() {
@@ -54,6 +58,8 @@ func do(action string) error {
 		return say(arg)
 	case "pass":
 		return say(arg, os.Stdin)
+	case "name":
+		return say(fmt.Sprintf("MAINPID=%d", os.Getpid()))
 	case "env":
 		return os.WriteFile(arg, []byte(strings.Join(os.Environ(), "\n")+"\n"), 0o600)
 	case "on":
@@ -68,6 +74,10 @@ func do(action string) error {
 		return err
 	case "print":
 		return printLines(arg)
+	case "put", "close":
+		return put(arg, verb == "close")
+	case "pids":
+		return pids(arg)
 	case "in":
 		return os.Chdir(arg)
 	case "exit":
@@ -154,6 +164,30 @@ func daemon(name string) error {
 	between := exec.Command("/bin/sh", "-c", `setsid "$@" & exit 0`, "sh", "child", "on=TERM,", "on=HUP,", "tell="+name, "wait")
 	between.Stdout, between.Stderr = os.Stdout, os.Stderr
 	return between.Run()
+}
+
+// put writes to a descriptor, or closes it.
+func put(arg string, last bool) error {
+	number, text, _ := strings.Cut(arg, " ")
+	fd, err := strconv.Atoi(number)
+	switch {
+	case err != nil:
+		return err
+	case last:
+		return unix.Close(fd)
+	}
+	_, err = unix.Write(fd, []byte(strings.ReplaceAll(text, `\n`, "\n")))
+	return err
+}
+
+// pids checks that variables name this process.
+func pids(names string) error {
+	for name := range strings.FieldsSeq(names) {
+		if got := os.Getenv(name); got != strconv.Itoa(os.Getpid()) {
+			return fmt.Errorf("%s is %q, not %d", name, got, os.Getpid())
+		}
+	}
+	return nil
 }
 
 // printLines prints so many lines.
