@@ -27,7 +27,7 @@ const minStart = time.Millisecond
 var liveSection = section[Live]{
 	path: "live", example: "{checks: [http://127.0.0.1:8080/live]}",
 	fields: map[string]field[Live]{
-		"checks":       func(r *reader, v value, into *Live) { into.Checks = r.checks(v) },
+		"checks":       readLiveChecks,
 		"on_unhealthy": readOnUnhealthy,
 	},
 }
@@ -37,6 +37,16 @@ func readReadyChecks(r *reader, v value, into *Ready) {
 	for _, check := range into.Checks {
 		if check.OnUnhealthy != watchdog.Inherit {
 			r.errorf(v.Node, "ready.checks: on_unhealthy belongs to live checks, as nothing is unhealthy before it is ready; remove it")
+			return
+		}
+	}
+}
+
+func readLiveChecks(r *reader, v value, into *Live) {
+	into.Checks = r.checks(v)
+	for _, check := range into.Checks {
+		if check.Kind.ReadyOnly() {
+			r.errorf(v.Node, "live.checks: %s tells of the start only; move it to ready.checks", check.Label())
 			return
 		}
 	}

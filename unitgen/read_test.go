@@ -262,6 +262,7 @@ var mistakes = []struct {
 		`ready.checks[0]: unknown kind of check "htpt"; did you mean http`, `ready.checks[1]: unknown kind of check "htp"; did you mean http`}},
 	{"targets that no check can have", "name: a\nexec: /bin/a\nready: {checks: [{https: x}, {memory: 1GB}, 'grpc:x', {listen: localhost:80}, {file: x}, {fd: 1}]}\n", []string{
 		"an https check is written https://", "systemd writes G", "the port is missing; write grpc:", "tables have no names", "a file is an absolute path", "write fd:3"}},
+	{"a live check of the start only", "name: a\nexec: /bin/a\nlive: {checks: ['fd:3']}\n", []string{"live.checks: fd:3 tells of the start only; move it to ready.checks"}},
 	{"no kind", "name: a\nexec: /bin/a\nready: {checks: [{interval: 5s}]}\n", []string{"3:18 ready.checks[0] does not say what it asks"}},
 	{"two kinds", "name: a\nexec: /bin/a\nready: {checks: [{tcp: 'x:1', unix: /x}]}\n", []string{"ready.checks[0]: one check asks one thing; make unix a check of its own"}},
 	{"notify with a value", "name: a\nexec: /bin/a\nlive: {checks: [{notify: 5s}]}\n", []string{"live.checks[0].notify takes no value; write notify: true"}},
