@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -76,6 +77,43 @@ func BenchmarkHTTPAllocations(b *testing.B) {
 				} else {
 					_, _, err = readByNetHTTP(answer, "GET", 0)
 				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkKinds asks one well endpoint by every kind that needs no process.
+func BenchmarkKinds(b *testing.B) {
+	s := listen(b, "tcp", "127.0.0.1:0", func(conn net.Conn) {
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n")
+	})
+	go func() {
+		for range s.requests { // nobody looks at them
+		}
+	}()
+	grpc := serveHealth(b, &health{code: "0", response: message(8, 1)})
+	for _, text := range []string{
+		"tcp:" + s.address, "tcp:" + s.address + ",owned", "listen:" + s.address, "listen:" + port(b, s.address), "http://" + s.address + "/",
+		"http://" + s.address + "/,owned", "grpc:" + grpc, "file:/proc/self",
+	} {
+		kind, _, owned := strings.Cut(text, ",")
+		name, _, _ := strings.Cut(kind, ":")
+		if owned {
+			name += ",owned"
+		}
+		b.Run(name, func(b *testing.B) {
+			p, err := New(check(b, text), Host{Service: us})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				ctx, cancel := context.WithTimeout(b.Context(), soon)
+				err := p.Probe(ctx)
+				cancel()
 				if err != nil {
 					b.Fatal(err)
 				}

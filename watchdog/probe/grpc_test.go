@@ -31,7 +31,10 @@ func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
-	h.asked <- body
+	select {
+	case h.asked <- body:
+	default: // a benchmark does not look
+	}
 	w.Header().Set("Content-Type", "application/grpc")
 	if h.status != 0 {
 		w.WriteHeader(h.status)

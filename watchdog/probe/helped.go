@@ -120,12 +120,12 @@ func newMine(c watchdog.Check, service func() []int) (attempt, error) {
 		if err != nil {
 			return err
 		}
-		all, err := tcpListeners(ctx, o.proc+"/self/net", uint16(number))
-		if err != nil {
-			return err
-		}
 		for _, to := range addresses { // in the order in which they are dialled
-			if found := reached(all, to.Unmap()); found != nil {
+			found, err := o.listeners(ctx, to.Unmap(), uint16(number))
+			if err != nil {
+				return err
+			}
+			if found != nil {
 				return o.own(found, "the port")
 			}
 		}

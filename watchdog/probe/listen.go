@@ -18,13 +18,34 @@ func newListen(c watchdog.Check, service func() []int) (attempt, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !want.Address.IsValid() {
+		return func(ctx context.Context) error { return o.anywhere(ctx, want.Port) }, nil
+	}
 	return func(ctx context.Context) error {
-		sockets, err := tcpListeners(ctx, o.proc+"/self/net", want.Port)
+		sockets, err := o.listeners(ctx, want.Address, want.Port)
 		if err != nil {
 			return err
 		}
-		return o.any(reached(sockets, want.Address))
+		return o.any(sockets)
 	}, nil
+}
+
+// anywhere says whether the service listens on a port of any address. The table
+// that had the answer the last time is read first.
+func (o *owner) anywhere(ctx context.Context, port uint16) error {
+	var all []socket
+	for i := range o.tables {
+		found, err := tcpListeners(ctx, o.proc+"/self/net/"+o.tables[i], port)
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 && o.any(found) == nil {
+			o.tables[0], o.tables[i] = o.tables[i], o.tables[0]
+			return nil
+		}
+		all = append(all, found...)
+	}
+	return o.any(all)
 }
 
 // any says whether one of the sockets is the service's: others may listen at

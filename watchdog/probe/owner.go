@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/netip"
 	"os"
 	"slices"
 	"strconv"
@@ -21,6 +22,7 @@ import (
 type owner struct {
 	service func() []int // the pids of the service's processes
 	proc    string       // where proc(5) is mounted
+	tables  [2]string    // of TCP, in the order in which they are read where either may do
 
 	// ours and theirs remember which descriptor a socket was last found by. One
 	// look at it saves a walk through the process table at every probe; a
@@ -39,7 +41,7 @@ func newOwner(service func() []int) (*owner, error) {
 	if service == nil {
 		return nil, errors.New("cannot attribute: the processes of the service are not known")
 	}
-	o := &owner{service: service, proc: "/proc", ours: map[uint64]holder{}, theirs: map[uint64]holder{}}
+	o := &owner{service: service, proc: "/proc", tables: [2]string{"tcp", "tcp6"}, ours: map[uint64]holder{}, theirs: map[uint64]holder{}}
 	for _, name := range []string{"/self/net/tcp", "/self/fd"} {
 		file, err := os.Open(o.proc + name)
 		if err != nil {
@@ -54,11 +56,11 @@ func newOwner(service func() []int) (*owner, error) {
 func (o *owner) verify(ctx context.Context, conn net.Conn) error {
 	if address, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
 		to := address.AddrPort()
-		sockets, err := tcpListeners(ctx, o.proc+"/self/net", to.Port())
+		sockets, err := o.listeners(ctx, to.Addr().Unmap(), to.Port())
 		if err != nil {
 			return err
 		}
-		return o.own(reached(sockets, to.Addr().Unmap()), "the port")
+		return o.own(sockets, "the port")
 	}
 	// The peer is who called listen(2). That is not the service where its
 	// socket was handed to it, but its name is in the table then.
@@ -74,6 +76,28 @@ func (o *owner) verify(ctx context.Context, conn net.Conn) error {
 		return o.stranger("the socket", peer)
 	}
 	return o.own(sockets, "the socket")
+}
+
+// listeners are the sockets that a connection to an address gets to. To read a
+// table costs the kernel a walk through all connections of its family, some
+// milliseconds: the second one is read only if it can change the answer.
+func (o *owner) listeners(ctx context.Context, to netip.Addr, port uint16) ([]socket, error) {
+	var all []socket
+	for _, table := range []string{"tcp", "tcp6"} {
+		if table == "tcp" && to.Is6() {
+			continue
+		}
+		found, err := tcpListeners(ctx, o.proc+"/self/net/"+table, port)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+		if found, exact := reached(all, to); exact {
+			return found, nil
+		}
+	}
+	found, _ := reached(all, to)
+	return found, nil
 }
 
 // own says whether all of the sockets are the service's.

@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"os"
 	"strconv"
+	"strings"
 )
 
 // socket is a listening socket as the kernel's tables have it (proc(5),
@@ -26,25 +27,20 @@ type socket struct {
 // maxRow bounds one line of the kernel's tables, in bytes.
 const maxRow = 1 << 10
 
-// tcpListeners reads the sockets that listen on a port in this network namespace.
-// dir is /proc/self/net.
-func tcpListeners(ctx context.Context, dir string, port uint16) ([]socket, error) {
+// tcpListeners reads the sockets that listen on a port in this network
+// namespace. table is /proc/self/net/tcp or tcp6.
+func tcpListeners(ctx context.Context, table string, port uint16) ([]socket, error) {
 	var found []socket
-	for _, name := range []string{"tcp", "tcp6"} {
-		err := eachRow(ctx, dir+"/"+name, func(row []byte) bool {
-			s, listens := parseTCP(row)
-			if listens && s.address.Port() == port {
-				found = append(found, s)
-			}
-			// The listening ones come first, and there may be a million others
-			// (Linux: net/ipv4/tcp_ipv4.c, tcp_get_idx).
-			return listens
-		})
-		if err != nil && !(name == "tcp6" && errors.Is(err, fs.ErrNotExist)) { // no IPv6
-			return nil, err
+	err := eachRow(ctx, table, func(row []byte) bool {
+		s, listens := parseTCP(row)
+		if listens && s.address.Port() == port {
+			found = append(found, s)
 		}
-	}
-	return found, nil
+		// The listening ones come first, and there may be a million others
+		// (Linux: net/ipv4/tcp_ipv4.c, tcp_get_idx).
+		return listens
+	})
+	return found, err
 }
 
 // unixListeners reads the sockets that listen by a name.
@@ -63,6 +59,9 @@ func unixListeners(ctx context.Context, dir, name string) ([]socket, error) {
 // says so.
 func eachRow(ctx context.Context, path string, take func(row []byte) bool) error {
 	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(path, "6") { // no IPv6
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("cannot attribute: %w", err)
 	}
@@ -150,25 +149,24 @@ func parseUnix(row []byte) (socket, string, bool) {
 // reached are those of the sockets on a port that a connection to an address
 // gets to: the kernel prefers the address itself to the wildcard of its family,
 // and that to [::], which takes IPv4 too unless it was told not to. The zero
-// address is any.
-func reached(sockets []socket, to netip.Addr) []socket {
+// address is any. exact says that no other socket can come before these.
+func reached(sockets []socket, to netip.Addr) (found []socket, exact bool) {
 	if !to.IsValid() {
-		return sockets
+		return sockets, false
 	}
 	own := netip.IPv6Unspecified()
 	if to.Is4() {
 		own = netip.IPv4Unspecified()
 	}
-	for _, address := range []netip.Addr{to.WithZone(""), own, netip.IPv6Unspecified()} {
-		var found []socket
+	for i, address := range []netip.Addr{to.WithZone(""), own, netip.IPv6Unspecified()} {
 		for _, s := range sockets {
 			if s.address.Addr() == address {
 				found = append(found, s)
 			}
 		}
 		if found != nil {
-			return found
+			return found, i == 0
 		}
 	}
-	return nil
+	return nil, false
 }

@@ -99,8 +99,9 @@ func TestConnectionsReachTheMostSpecificListener(t *testing.T) {
 		if tc.to != "" {
 			to = netip.MustParseAddr(tc.to)
 		}
-		if got := reached(tc.all, to); fmt.Sprint(got) != fmt.Sprint(tc.want) {
-			t.Errorf("%s among %v reaches %v, want %v", tc.to, tc.all, got, tc.want)
+		got, exact := reached(tc.all, to)
+		if fmt.Sprint(got) != fmt.Sprint(tc.want) || exact != (len(got) > 0 && got[0].address.Addr() == to.WithZone("")) {
+			t.Errorf("%s among %v reaches %v, exactly: %v; want %v", tc.to, tc.all, got, exact, tc.want)
 		}
 	}
 }
@@ -121,12 +122,15 @@ func TestTableIsReadUpToItsLastListenerOnly(t *testing.T) {
 	const listener = "   0: 0100007F:0050 00000000:0000 0A 0:0 0:0 0 0 0 %d 1\n"
 	const other = "   0: 0100007F:0050 0100007F:1111 01 0:0 0:0 0 0 0 9 1\n"
 	dir := tables(t, map[string]string{"tcp": tcpHeading + fmt.Sprintf(listener, 1) + fmt.Sprintf(listener, 2) + other + fmt.Sprintf(listener, 3)})
-	got, err := tcpListeners(context.Background(), dir, 80) // and no tcp6
+	got, err := tcpListeners(context.Background(), dir+"/tcp", 80)
 	if err != nil || len(got) != 2 || got[1].inode != 2 {
 		t.Errorf("%v, %v", got, err)
 	}
-	if got, err := tcpListeners(context.Background(), dir, 81); err != nil || got != nil {
+	if got, err := tcpListeners(context.Background(), dir+"/tcp", 81); err != nil || got != nil {
 		t.Errorf("of another port: %v, %v", got, err)
+	}
+	if got, err := tcpListeners(context.Background(), dir+"/tcp6", 80); err != nil || got != nil {
+		t.Errorf("without IPv6: %v, %v", got, err)
 	}
 }
 
@@ -142,7 +146,7 @@ func TestTablesThatCannotBeReadAttributeNothing(t *testing.T) {
 		{context.Background(), tables(t, map[string]string{"tcp": strings.Repeat("x", 5000)}), "cannot attribute: the kernel's table of sockets has a line that is too long"},
 		{ended, tables(t, map[string]string{"tcp": tcpHeading}), "context canceled"},
 	} {
-		if _, err := tcpListeners(tc.ctx, tc.dir, 80); err == nil || err.Error() != tc.want {
+		if _, err := tcpListeners(tc.ctx, tc.dir+"/tcp", 80); err == nil || err.Error() != tc.want {
 			t.Errorf("%v, want %s", err, tc.want)
 		}
 	}
@@ -158,7 +162,11 @@ func TestSocketsOfThisProcessAreInTheKernelsTables(t *testing.T) {
 		}
 		defer l.Close()
 		want := l.Addr().(*net.TCPAddr).AddrPort()
-		got, err := tcpListeners(context.Background(), "/proc/self/net", want.Port())
+		table := "/proc/self/net/tcp"
+		if want.Addr().Is6() {
+			table += "6"
+		}
+		got, err := tcpListeners(context.Background(), table, want.Port())
 		if err != nil || len(got) != 1 || got[0].address != want || got[0].uid != os.Getuid() {
 			t.Errorf("%v is %+v, %v", want, got, err)
 		}
