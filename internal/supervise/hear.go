@@ -11,7 +11,7 @@ import (
 const (
 	// turn is how many datagrams are heard before the loop looks at anything
 	// else: the socket stays readable, and is come back to.
-	turn = 64
+	turn = 32
 
 	// backlog is more than the kernel keeps for one socket (systemd raises
 	// net.unix.max_dgram_qlen to 512): nothing said before an end is missed.

@@ -197,6 +197,11 @@ func (s *service) sparePipe() {
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 }
 
+// pace is how long the child may have to wait for its next turn: with a turn's
+// length it bounds what of a flood gets through to the manager, whose socket is
+// that of all services.
+const pace = 5 * time.Millisecond
+
 // readable tells that the child has said something. What it says while the
 // manager does not read waits in the kernel, and at last it does itself.
 func (s *service) readable() <-chan struct{} {
@@ -207,6 +212,7 @@ func (s *service) readable() <-chan struct{} {
 				s.sender.WaitRoom()
 			}
 			ready <- struct{}{}
+			time.Sleep(pace)
 		}
 	}()
 	return ready
