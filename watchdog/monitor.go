@@ -214,6 +214,16 @@ func (m *Monitor) ChildReadyOn(descriptor int) {
 	}
 }
 
+// ChildClosed takes the end of a descriptor to which no newline was written, for
+// the fd ready checks: they can hold no more.
+func (m *Monitor) ChildClosed(descriptor int) {
+	for _, s := range m.checks {
+		if fd, err := s.Descriptor(); s.Kind == FD && err == nil && fd == descriptor && !s.holding {
+			s.failures, s.failure = 1, fmt.Sprintf("closed descriptor %d without a newline", descriptor)
+		}
+	}
+}
+
 // ChildAlive takes the child's WATCHDOG=1 for the notify live checks.
 func (m *Monitor) ChildAlive(now time.Time) {
 	for _, s := range m.checks {
@@ -317,7 +327,7 @@ func describe(s *state) string {
 	switch {
 	case s.Kind == Notify && s.ready:
 		return "the service's own READY=1"
-	case s.Kind == FD:
+	case s.Kind == FD && s.failure == "":
 		return "the service's newline on descriptor " + s.Target
 	case s.failure == "":
 		return s.Label()

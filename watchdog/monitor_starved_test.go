@@ -105,3 +105,25 @@ func TestNewlineOnADescriptorHoldsItsCheckThroughReloads(t *testing.T) {
 		t.Error("a reload waits for a second newline, which never comes")
 	}
 }
+
+func TestDescriptorClosedWithoutANewlineIsAFailureThatSaysSo(t *testing.T) {
+	fd := Check{Kind: FD, Target: "4", Interval: DefaultInterval, Timeout: DefaultTimeout, Failures: 1, Successes: 1}
+	m := watch([]Check{fd}, nil)
+	m.ChildClosed(3)
+	if _, said := m.Pending(); said != "" {
+		t.Errorf("the end of another descriptor is %q", said)
+	}
+	m.ChildClosed(4)
+	if label, said := m.Pending(); label != "fd:4" || said != "closed descriptor 4 without a newline" || m.Ready() {
+		t.Errorf("pending is %s, %q", label, said)
+	}
+	if got := m.Summary(); got != "ready 0/1, waiting for fd:4 (closed descriptor 4 without a newline)" {
+		t.Errorf("summary is %q", got)
+	}
+	m = watch([]Check{fd}, nil)
+	m.ChildReadyOn(4)
+	m.ChildClosed(4)
+	if !m.Ready() {
+		t.Error("the end after the newline counts")
+	}
+}

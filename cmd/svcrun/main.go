@@ -25,10 +25,14 @@ var version = "development"
 const exitUsage = 64
 
 // The kernel ends a child with its parent thread, not its parent process: the
-// child is started on the first thread, which lives as long as svcrun.
+// child is started on the first thread, which lives as long as svcrun. The shim
+// executes it on that thread too.
 func init() { runtime.LockOSThread() }
 
 func main() {
+	if proc.IsShim(os.Args) {
+		os.Exit(proc.Shim(os.Args, os.Environ()))
+	}
 	proc.Die(run(os.Args[1:], os.Environ()))
 }
 
@@ -41,6 +45,10 @@ func run(args, environ []string) (end machine.Status, dir string) {
 		return machine.Status{Code: runReload(args[1:], out)}, ""
 	}
 	options, err := parse(args, environ)
+	if err == nil {
+		options.Inherited = proc.InheritedDescriptors()
+		err = options.checkDescriptors()
+	}
 	switch {
 	case errors.Is(err, errHelp):
 		out.help()

@@ -59,6 +59,13 @@ func (l *loop) hearOne(d *socket.Datagram) {
 	l.current = nil
 }
 
+// hearNotices takes what was written to descriptors of checks.
+func (l *loop) hearNotices() {
+	for _, read := range l.noticed() {
+		l.step(read)
+	}
+}
+
 // read checks a datagram and its sender.
 func (l *loop) read(d *socket.Datagram) (notify.Said, error) {
 	switch {

@@ -18,6 +18,7 @@ type world struct {
 	signals  <-chan os.Signal // svcrun's own, but for SIGCHLD
 	children <-chan os.Signal // SIGCHLD: some child has ended
 	readable <-chan struct{}  // the child has said something
+	written  <-chan struct{}  // the child has written to the descriptor of a check
 	gone     <-chan struct{}  // a main process that is no child of svcrun's has ended
 
 	spawn   func() (pid int, err error)
@@ -25,6 +26,7 @@ type world struct {
 	reap    func() (main *machine.Status, left bool)
 	others  func() int // alive in the kill scope, the main process not counted
 	receive func() (socket.Datagram, bool)
+	noticed func() []machine.DescriptorRead // what was written to descriptors of checks
 	trusts  func(socket.Datagram) bool
 	send    func(s machine.Send, fds []int)
 	probe   func(ctx context.Context, id watchdog.ID) error
@@ -85,6 +87,8 @@ func (l *loop) run() machine.Outcome {
 			l.childEnded()
 		case <-l.readable:
 			l.hear(turn)
+		case <-l.written:
+			l.hearNotices()
 		case <-l.gone:
 			l.mainGone()
 		case p := <-l.probed:
@@ -228,6 +232,7 @@ func (l *loop) childEnded() {
 	}
 	changes := l.changes
 	l.hear(backlog)
+	l.hearNotices()
 	if l.changes != changes {
 		main = nil
 	}

@@ -226,6 +226,19 @@ func TestWhatTheChildSaidBeforeItsEndIsHeardFirst(t *testing.T) {
 
 // A child that speaks faster than it is heard must not keep svcrun from its
 // signals, nor from its end.
+func TestANewlineBeforeTheChildsEndIsReadFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := typical()
+		cfg.Ready, cfg.Live = []watchdog.Check{{Kind: watchdog.FD, Target: "3", Interval: time.Second, Timeout: time.Second, Failures: 1, Successes: 1}}, nil
+		f := start(t, cfg)
+		f.written = []machine.DescriptorRead{{Descriptor: 3, Newline: true}}
+		f.ended = &machine.Status{}
+		f.children <- syscall.SIGCHLD
+		f.ends(machine.Status{})
+		f.expect("say READY=1 STATUS=ready 1/1")
+	})
+}
+
 func TestAChildThatNeverFallsSilentCanBeStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := start(t, typical()).wait(time.Minute)

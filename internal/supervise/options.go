@@ -12,6 +12,7 @@ type Options struct {
 	Argv []string // the child's, with its name first
 
 	Environ       []string // svcrun's own environment
+	Inherited     []int    // descriptors that svcrun was given for the child, beyond the standard streams
 	NotifyAddress string   // the manager's socket; "" where nobody listens
 	ListenAddress string   // where svcrun's own socket for the child must stand; "" for its own choice
 	RuntimeDir    string   // svcrun's own, not the child's business

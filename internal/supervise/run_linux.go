@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,6 +54,9 @@ type service struct {
 	mainPID  atomic.Int64    // its pid, for hooks, which run beside the loop
 	gone     chan struct{}   // an adopted main process has ended
 	closed   chan struct{}   // nobody waits for gone any more
+	notices  []*notice       // svcrun's ends of the pipes of fd checks
+	written  chan struct{}   // something was written to one
+	ignored  proc.SignalSet  // what the child has to find ignored
 	cgroup   string          // svcrun's own, as the kernel names it
 	muted    map[string]bool // what could not be sent, and has been warned of
 	lasting  time.Time       // when something was last sent that must not be lost
@@ -71,9 +73,9 @@ func Run(o Options) (machine.Outcome, error) {
 	defer s.close()
 	signals, children := s.listen()
 	l := newLoop(world{
-		signals: signals, children: children, readable: s.readable(), gone: s.gone,
+		signals: signals, children: children, readable: s.readable(), gone: s.gone, written: s.written,
 		spawn: s.spawn, signal: s.signal, reap: s.reap, others: s.others,
-		receive: s.listener.Receive, trusts: s.trusts, send: s.send,
+		receive: s.listener.Receive, trusts: s.trusts, send: s.send, noticed: s.noticed,
 		probe: s.probe, hook: s.hook, log: o.Log,
 		adopt: s.adopt, lost: s.lost, answer: socket.Answer,
 	}, o.Machine)
@@ -85,7 +87,8 @@ func Run(o Options) (machine.Outcome, error) {
 func prepare(o Options) (*service, error) {
 	s := &service{
 		o: o, ended: make(chan machine.Status, 1), muted: map[string]bool{},
-		gone: make(chan struct{}), closed: make(chan struct{}),
+		gone: make(chan struct{}), closed: make(chan struct{}), written: make(chan struct{}),
+		ignored: ignoredAtStart(o.Environ),
 	}
 	var err error
 	if s.table, err = proc.NewTable(); err != nil {
@@ -154,6 +157,7 @@ func (s *service) pids() []int {
 func (s *service) close() {
 	s.table.KillHelpers()
 	close(s.closed)
+	s.closeNotices()
 	if s.main.adopted != nil {
 		s.main.adopted.Close()
 	}
@@ -183,20 +187,6 @@ func (s *service) listen() (signals, children <-chan os.Signal) {
 	return burst, ended
 }
 
-// sparePipe keeps a broken stderr from killing svcrun: without, the Go runtime
-// dies of SIGPIPE when a write to it fails, and a journal that is restarted
-// would take every service with it. What the child gets is what svcrun itself
-// was given, as far as that can be known after the runtime's own start: systemd
-// ignores SIGPIPE (IgnoreSIGPIPE= in systemd.exec(5)), others do not. A signal
-// that is ignored stays so in the child; one that is caught is reset.
-func (s *service) sparePipe() {
-	if slices.ContainsFunc(s.o.Environ, func(e string) bool { return strings.HasPrefix(e, "INVOCATION_ID=") }) {
-		signal.Ignore(unix.SIGPIPE)
-		return
-	}
-	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
-}
-
 // pace is how long the child may have to wait for its next turn: with a turn's
 // length it bounds what of a flood gets through to the manager, whose socket is
 // that of all services.
@@ -216,18 +206,6 @@ func (s *service) readable() <-chan struct{} {
 		}
 	}()
 	return ready
-}
-
-// spawn starts the child, on the first thread, and frees the loop from it.
-func (s *service) spawn() (int, error) {
-	defer runtime.UnlockOSThread()
-	pid, err := s.table.Start(proc.Command{Argv: s.o.Argv, Path: s.o.Path, Env: childEnv(s.o, s.listener.Address())}, s.ended)
-	if err != nil {
-		return 0, fmt.Errorf("cannot execute %s: %w", s.o.Path, err)
-	}
-	s.main = mainProcess{pid: pid, groups: []int{pid}}
-	s.mainPID.Store(int64(pid))
-	return pid, nil
 }
 
 // send tells the manager something.

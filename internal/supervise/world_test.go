@@ -34,6 +34,7 @@ type fake struct {
 
 	spawnFails error
 	inbox      []socket.Datagram
+	written    []machine.DescriptorRead
 	talks      int          // datagrams that the child still has to say, without a pause
 	stranger   map[int]bool // pids that are not the service's
 	ended      *machine.Status
@@ -95,8 +96,8 @@ func (f *fake) world() world {
 			return ended, f.left
 		},
 		others:  func() int { return int(f.alive.Load()) },
-		receive: f.receive,
-		trusts:  func(d socket.Datagram) bool { return !f.stranger[d.PID] },
+		receive: f.receive, noticed: f.notices,
+		trusts: func(d socket.Datagram) bool { return !f.stranger[d.PID] },
 		send: func(s machine.Send, fds []int) {
 			text := strings.ReplaceAll(string(s.Message.Encode()), "\n", " ")
 			if len(fds) > 0 {
@@ -114,6 +115,13 @@ func (f *fake) world() world {
 		},
 		log: func(level machine.Level, text string) { f.did("log %d %s", level, text) },
 	}
+}
+
+// notices are what the child has written to descriptors.
+func (f *fake) notices() []machine.DescriptorRead {
+	written := f.written
+	f.written = nil
+	return written
 }
 
 // receive takes the next datagram; while there is another, the socket stays

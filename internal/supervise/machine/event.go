@@ -43,6 +43,13 @@ type (
 	// by the loop while this event is stepped.
 	Heard struct{ Said notify.Said }
 
+	// DescriptorRead says that the child has written a newline to the descriptor
+	// of an fd check, or has closed it without.
+	DescriptorRead struct {
+		Descriptor int
+		Newline    bool
+	}
+
 	// HookEnded says that the hook is over; Failure is empty where it exited 0.
 	HookEnded struct{ Failure string }
 
@@ -53,14 +60,15 @@ type (
 	NotAdopted struct{ Reason string }
 )
 
-func (Tick) event()         {}
-func (Spawned) event()      {}
-func (SpawnFailed) event()  {}
-func (MainExited) event()   {}
-func (ScopeChanged) event() {}
-func (Signalled) event()    {}
-func (Probed) event()       {}
-func (Heard) event()        {}
-func (HookEnded) event()    {}
-func (Adopted) event()      {}
-func (NotAdopted) event()   {}
+func (Tick) event()           {}
+func (Spawned) event()        {}
+func (SpawnFailed) event()    {}
+func (MainExited) event()     {}
+func (ScopeChanged) event()   {}
+func (Signalled) event()      {}
+func (Probed) event()         {}
+func (Heard) event()          {}
+func (DescriptorRead) event() {}
+func (HookEnded) event()      {}
+func (Adopted) event()        {}
+func (NotAdopted) event()     {}

@@ -99,6 +99,8 @@ func (m *Machine) Step(now time.Time, event Event) []Action {
 		m.probed(event)
 	case Heard:
 		m.heard(event.Said)
+	case DescriptorRead:
+		m.descriptorRead(event)
 	case HookEnded:
 		m.hookEnded(event.Failure)
 	case Adopted:

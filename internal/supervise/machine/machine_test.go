@@ -444,3 +444,26 @@ func TestOtherSignalsReachTheMainProcess(t *testing.T) {
 	cfg.InterruptStops = true
 	expect(t, newRig(cfg).ready().do(Signalled{syntax.SIGINT}), Draining)
 }
+
+func TestANewlineOnADescriptorMakesReadyOnce(t *testing.T) {
+	cfg := plain()
+	cfg.Ready[0].Kind, cfg.Ready[0].Target = watchdog.FD, "3"
+	r := newRig(cfg).started()
+	expect(t, r.do(DescriptorRead{Descriptor: 4, Newline: true}, Probed{ID: 1}), Starting)
+	expect(t, r.do(DescriptorRead{Descriptor: 3, Newline: true}), Ready)
+	expect(t, r.do(DescriptorRead{Descriptor: 3, Newline: true}), Ready)
+	if n := slices.Index(r.sends(), "READY=1"); n < 0 || slices.Contains(r.sends()[n+1:], "READY=1") {
+		t.Errorf("said %q", r.sends())
+	}
+}
+
+func TestADescriptorClosedWithoutANewlineIsWhatTheStartTimeoutTells(t *testing.T) {
+	cfg := plain()
+	cfg.Ready[0].Kind, cfg.Ready[0].Target = watchdog.FD, "3"
+	r := newRig(cfg).started().do(DescriptorRead{Descriptor: 3})
+	r.wait(cfg.StartTimeout).do(MainExited{Status: Status{Signal: syntax.SIGTERM}})
+	outcome, ok := r.outcome()
+	if !ok || outcome.Status.Code != ExitStartTimeout || !strings.Contains(outcome.End.Format(), `check=fd:3 last="closed descriptor 3 without a newline"`) {
+		t.Errorf("ended with %+v: %s", outcome.Status, outcome.End.Format())
+	}
+}

@@ -43,6 +43,8 @@ func events() map[string]Event {
 		"reload asked":    Heard{notify.Said{Reload: true}},
 		"adopted":         Adopted{PID: 101},
 		"not adopted":     NotAdopted{"it has gone"},
+		"newline":         DescriptorRead{Descriptor: 3, Newline: true},
+		"no newline":      DescriptorRead{Descriptor: 3},
 		"hook ends":       HookEnded{},
 		"hook fails":      HookEnded{"exited 1"},
 	}

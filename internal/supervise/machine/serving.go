@@ -93,6 +93,15 @@ func (m *Machine) probed(p Probed) {
 	}
 }
 
+// descriptorRead takes what an fd check waits for: it holds, or never will.
+func (m *Machine) descriptorRead(read DescriptorRead) {
+	if read.Newline {
+		m.monitor.ChildReadyOn(read.Descriptor)
+		return
+	}
+	m.monitor.ChildClosed(read.Descriptor)
+}
+
 // checkUnhealthy answers a live check that has reached its failure threshold.
 func (m *Machine) checkUnhealthy(id watchdog.ID) {
 	if m.state != Ready {

@@ -1,0 +1,79 @@
+package supervise
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/svckit/svckit/internal/proc"
+	"github.com/svckit/svckit/internal/syntax"
+)
+
+// brokenPipe is what systemd has every service ignore, unless IgnoreSIGPIPE=no
+// (systemd.exec(5)).
+var brokenPipe = proc.NewSignalSet(syntax.SIGPIPE)
+
+// ignoredAtStart is what the child has to find ignored: what svcrun was given.
+// A program that was linked without its own entry point cannot know of SIGPIPE,
+// and takes it that systemd has started it as it starts most.
+func ignoredAtStart(environ []string) proc.SignalSet {
+	ignored, known := proc.InheritedIgnored()
+	if !known && variable(environ, "INVOCATION_ID") != "" {
+		ignored |= brokenPipe
+	}
+	return ignored
+}
+
+// sparePipe keeps a broken stderr from killing svcrun: without, the Go runtime
+// dies of SIGPIPE when a write to it fails, and a journal that is restarted
+// would take every service with it. A signal that is ignored stays so in the
+// child; one that is caught is reset.
+func (s *service) sparePipe() {
+	if s.ignored&brokenPipe != 0 {
+		signal.Ignore(unix.SIGPIPE)
+		return
+	}
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
+}
+
+// spawn starts the child, on the first thread, and frees the loop from it.
+//
+// The shim costs a second start of svcrun, and is had only where it is needed:
+// for the pid of socket activation, and for ignored signals that svcrun has
+// handlers for, which the fork would reset.
+func (s *service) spawn() (int, error) {
+	defer runtime.UnlockOSThread()
+	pipes, err := s.openDescriptors()
+	if err != nil {
+		return 0, err
+	}
+	pid := os.Getpid()
+	shim := activated(s.o.Environ, pid) || s.ignored&^brokenPipe != 0
+	child, err := s.table.Start(proc.Command{
+		Argv: s.o.Argv, Path: s.o.Path, Env: childEnv(s.o, s.listener.Address(), pid, shim),
+		Descriptors: pipes, Shim: shim, Ignore: s.ignored,
+	}, s.ended)
+	for _, pipe := range pipes {
+		_ = pipe.Close()
+	}
+	if err != nil {
+		return 0, fmt.Errorf("cannot execute %s: %w", s.o.Path, err)
+	}
+	s.letGo()
+	s.main = mainProcess{pid: child, groups: []int{child}}
+	s.mainPID.Store(int64(child))
+	return child, nil
+}
+
+// letGo closes what was given to svcrun for the child. A listener that stayed
+// open here would take connections that nobody serves, and neither probe nor
+// hook may have one.
+func (s *service) letGo() {
+	for _, fd := range s.o.Inherited {
+		_ = unix.Close(fd)
+	}
+	s.o.Inherited = nil
+}
