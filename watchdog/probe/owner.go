@@ -146,10 +146,26 @@ func (o *owner) stranger(what string, pid int) error {
 
 // nobody is for a socket whose process cannot be seen.
 func (o *owner) nobody(s socket, what string) error {
-	if s.uid < 0 {
+	switch {
+	case s.uid < 0:
 		return fmt.Errorf("%s is held by another process, not by this service", what)
+	case s.uid != os.Geteuid() && blind():
+		return fmt.Errorf("cannot attribute: %s is held by a process of uid %d, which cannot be seen (CAP_SYS_PTRACE is missing)", what, s.uid)
 	}
 	return fmt.Errorf("%s is held by a process of uid %d, not by this service", what, s.uid)
+}
+
+// blind says whether the service may become another user whom this process does
+// not see then: ProtectProc=invisible hides such a child even from its parent,
+// unless that is of group 0 (hidepid= in proc(5)).
+func blind() bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var sets [2]unix.CapUserData
+	if err := unix.Capget(&header, &sets[0]); err != nil {
+		return true
+	}
+	has := func(capability int) bool { return sets[0].Effective&(1<<capability) != 0 }
+	return has(unix.CAP_SETUID) && !has(unix.CAP_SYS_PTRACE)
 }
 
 // find looks for the descriptor of a socket among those of some processes.

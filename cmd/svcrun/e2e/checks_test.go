@@ -180,7 +180,13 @@ func TestStrangerOnThePortIsNamed(t *testing.T) {
 // only (proc_pid_fd(5)).
 func TestProcessesThatCannotBeSeenIntoAreNotAttributed(t *testing.T) {
 	onEach(t, func(t *testing.T, m *labtest.Machine) {
-		for rule, want := range map[string]string{"": "", "CapabilityBoundingSet=~CAP_SYS_PTRACE": "cannot attribute: the descriptors of the service's process "} {
+		const blind = "CapabilityBoundingSet=~CAP_SYS_PTRACE"
+		for rule, want := range map[string]string{
+			"":                      "",
+			"ProtectProc=invisible": "",
+			blind:                   "cannot attribute: the descriptors of the service's process ",
+			"User=daemon\nAmbientCapabilities=CAP_SETUID CAP_SETGID\nProtectProc=invisible": "cannot attribute: the port is held by a process of uid 65534, which cannot be seen",
+		} {
 			unit := m.UnitName()
 			s := newStand(t, m, unit)
 			m.InstallUnit(unit, service(rule, "PrivateTmp=yes", s.directory(), "RuntimeDirectoryMode=0777", fmt.Sprintf(
