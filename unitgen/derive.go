@@ -46,6 +46,9 @@ func Derive(p Policy, t Target) (Derived, []Warning, error) {
 		Stop:  p.Drain.Budget() + margin,
 		Abort: abortWait + p.Drain.KillWait + margin,
 	}
+	if p.Reload.Wanted { // the manager has one limit for both
+		d.Start = max(d.Start, p.Reload.Timeout+margin)
+	}
 	if len(p.Live.Checks) > 0 {
 		d.Watchdog = watchdogPeriod(p.Live.Checks)
 		d.Hang = hang(p)
@@ -54,7 +57,8 @@ func Derive(p Policy, t Target) (Derived, []Warning, error) {
 	d.Restarts = restarts
 	d.Hang.First = d.Hang.Gone + restarts.Ladder.Delay(1) + policy.TimerSlack
 	d.Hang.Last = d.Hang.Gone + restarts.Ladder.Longest() + policy.TimerSlack
-	return d, append(warnings, watchdogWarnings(p)...), err
+	warnings = append(warnings, watchdogWarnings(p)...)
+	return d, append(warnings, reloadWarnings(p)...), err
 }
 
 // watchdogPeriod is how long svcrun may be silent. It beats when every live

@@ -65,6 +65,12 @@ func flags(p Policy) []string {
 		add("on-unhealthy", string(p.Live.OnUnhealthy))
 	}
 	span("start-timeout", p.Ready.StartTimeout, defaultStartTimeout)
+	if len(p.Reload.Command) > 0 {
+		add("reload-exec", syntax.QuoteCommand(p.Reload.Command))
+	} else if p.Reload.Signal != syntax.SIGHUP {
+		add("reload-signal", p.Reload.Signal.Name())
+	}
+	span("reload-timeout", p.Reload.Timeout, defaultReloadTime)
 	if p.EarlyExit != EarlyExitFail {
 		add("early-exit", string(p.EarlyExit))
 	}

@@ -11,7 +11,7 @@ import (
 
 // ownLine is every line that a unit of svcgen's may have.
 var ownLine = regexp.MustCompile(`^(#.*|\[(Unit|Service|Install)\]||    \S.*|` +
-	`(Description|After|Wants|StartLimitBurst|StartLimitIntervalSec|Type|NotifyAccess|ExecStart|User|Group|WorkingDirectory|` +
+	`(Description|After|Wants|StartLimitBurst|StartLimitIntervalSec|Type|NotifyAccess|ReloadSignal|ExecStart|ExecReload|User|Group|WorkingDirectory|` +
 	`Environment|Restart|RestartSec|RestartSteps|RestartMaxDelaySec|RestartForceExitStatus|SuccessExitStatus|TimeoutStartSec|` +
 	`TimeoutStopSec|TimeoutAbortSec|WatchdogSec|KillMode|KillSignal|SendSIGKILL|OOMPolicy|SyslogIdentifier|TasksMax|` +
 	`RuntimeDirectory|RuntimeDirectoryPreserve|StateDirectory|WantedBy)=.*)$`)

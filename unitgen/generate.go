@@ -45,7 +45,7 @@ func Generate(p Policy, t Target, o Options) (Result, error) {
 	}
 	w := &writer{policy: p, target: t, derived: derived}
 	w.unitSection(w.file.Section("Unit"))
-	w.serviceSection(w.file.Section("Service"), exec)
+	w.serviceSection(w.file.Section("Service"), exec, o.Svcrun)
 	if len(p.WantedBy) > 0 {
 		w.file.Section("Install").Add("WantedBy", names(p.WantedBy))
 	}
@@ -103,12 +103,11 @@ func (w *writer) unitSection(s *unit.Section) {
 	}
 }
 
-func (w *writer) serviceSection(s *unit.Section, exec []unit.Value) {
+func (w *writer) serviceSection(s *unit.Section, exec []unit.Value, svcrun string) {
 	p := w.policy
-	s.Comment("svcrun is the main process, and the only one that speaks to systemd.")
-	s.Add("Type", "notify")
-	s.Add("NotifyAccess", "main")
+	w.serviceType(s)
 	s.Add("ExecStart", exec...)
+	w.reload(s, svcrun)
 	w.plain(s, "User", p.User)
 	w.plain(s, "Group", p.Group)
 	w.plain(s, "WorkingDirectory", p.WorkingDir)

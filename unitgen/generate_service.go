@@ -15,8 +15,12 @@ func (w *writer) timeouts(s *unit.Section) {
 	p, d := w.policy, w.derived
 	kill := fmt.Sprintf("2 x %s for SIGKILL", about(p.Drain.KillWait))
 	steps := stepsText(p.Drain)
-	s.Comment(fmt.Sprintf("Start timeout %s, then to stop what did not start: %s, %s; and %s to spare.",
-		about(p.Ready.StartTimeout), steps, kill, about(margin)))
+	start := fmt.Sprintf("Start timeout %s, then to stop what did not start: %s, %s; and %s to spare.",
+		about(p.Ready.StartTimeout), steps, kill, about(margin))
+	if p.Reload.Wanted && d.Start == p.Reload.Timeout+margin {
+		start = fmt.Sprintf("A reload, to which the same limit applies: %s; and %s to spare.", about(p.Reload.Timeout), about(margin))
+	}
+	s.Comment(start)
 	s.Add("TimeoutStartSec", exact(d.Start))
 
 	var before string

@@ -47,7 +47,8 @@ func TestUnitOfAPolicyThatSaysEverything(t *testing.T) {
 		"SuccessExitStatus": "143 SIGUSR1 SIGRTMIN+3", "KillMode": "mixed", "KillSignal": "SIGTERM", "SendSIGKILL": "yes",
 		"OOMPolicy": "stop", "SyslogIdentifier": "worker", "TasksMax": "4096", "WantedBy": "multi-user.target app.target",
 		"RuntimeDirectory": "svckit/%N", "RuntimeDirectoryPreserve": "restart", "StateDirectory": "svckit/%N",
-		"RestartSteps": "", "RestartMaxDelaySec": "", "StartLimitBurst": "5", "StartLimitIntervalSec": "1h",
+		"RestartSteps": "", "RestartMaxDelaySec": "", "ReloadSignal": "", "TimeoutStartSec": "2h 5s",
+		"ExecReload": "/usr/bin/svcrun reload --runtime-dir=%t/svckit/%N", "StartLimitBurst": "5", "StartLimitIntervalSec": "1h",
 		"ExecStart": `/usr/bin/svcrun \
     --runtime-dir=%t/svckit/%N \
     --state-dir=%S/svckit/%N \
@@ -60,6 +61,8 @@ func TestUnitOfAPolicyThatSaysEverything(t *testing.T) {
     --live=tcp:127.0.0.1:8080,successes=2 \
     --on-unhealthy=abort \
     --start-timeout=1h30min \
+    --reload-signal=USR2 \
+    --reload-timeout=2h \
     --early-exit=success \
     "--pre-stop=/usr/local/bin/deregister --name \"the worker\"" \
     --pre-stop-timeout=3s \

@@ -22,6 +22,7 @@ type Policy struct {
 	After       []string
 	Ready       Ready
 	Live        Live
+	Reload      Reload
 	Restart     Restart
 	Success     Success
 	Drain       drain.Plan
@@ -47,6 +48,14 @@ type Ready struct {
 type Live struct {
 	Checks      []watchdog.Check
 	OnUnhealthy watchdog.OnUnhealthy
+}
+
+// Reload is how the service takes up a changed configuration.
+type Reload struct {
+	Wanted  bool // the service can be reloaded at all
+	Signal  syntax.Signal
+	Command []string // instead of the signal
+	Timeout time.Duration
 }
 
 // Restart is when the service is started again, and when no more.
@@ -115,6 +124,7 @@ func firstOf(at map[string]Position, paths []string) Position {
 // Defaults are those of svckit-policy(5).
 const (
 	defaultStartTimeout = 90 * time.Second
+	defaultReloadTime   = time.Minute
 	defaultBase         = time.Second
 	defaultCap          = time.Minute
 )
@@ -126,6 +136,7 @@ func defaults() Policy {
 	return Policy{
 		Ready:     Ready{StartTimeout: defaultStartTimeout},
 		Live:      Live{OnUnhealthy: watchdog.Drain},
+		Reload:    Reload{Signal: syntax.SIGHUP, Timeout: defaultReloadTime},
 		Restart:   Restart{When: "on-failure", Ladder: ladder, Factor: policy.DefaultFactor},
 		Drain:     drain.Default(),
 		EarlyExit: EarlyExitFail,

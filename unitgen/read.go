@@ -38,6 +38,7 @@ var policySection = section[Policy]{
 		"after":       func(r *reader, v value, p *Policy) { p.After = r.units(v, "[network-online.target]") },
 		"ready":       func(r *reader, v value, p *Policy) { readySection.read(r, v, &p.Ready) },
 		"live":        func(r *reader, v value, p *Policy) { liveSection.read(r, v, &p.Live) },
+		"reload":      readReload,
 		"restart":     readRestart,
 		"success":     func(r *reader, v value, p *Policy) { r.success(v, &p.Success) },
 		"drain":       readDrain,
@@ -47,7 +48,7 @@ var policySection = section[Policy]{
 	},
 	later: []string{
 		"credentials", "defaults", "dirs", "env_files", "extra", "hardening", "on_each_failure", "on_give_up", "part_of",
-		"reload", "requires", "resources", "runtime_max", "scope", "sockets", "start_pre", "wants", "watchdog",
+		"requires", "resources", "runtime_max", "scope", "sockets", "start_pre", "wants", "watchdog",
 	},
 }
 

@@ -38,6 +38,7 @@ live:
     - {http: http://127.0.0.1, header: ["Accept: text/html", "X-Probe: svckit"]}
     - tcp:127.0.0.1:8080,successes=2
   on_unhealthy: abort
+reload: {signal: USR2, timeout: 2h}
 restart:
   when: always
   base: 2s
@@ -96,6 +97,7 @@ func TestEverythingAPolicySaysIsRead(t *testing.T) {
 			},
 			OnUnhealthy: watchdog.Abort,
 		},
+		Reload: Reload{Wanted: true, Signal: syntax.SIGUSR2, Timeout: 2 * time.Hour},
 		Restart: Restart{
 			When: "always", Ladder: policy.Ladder{Base: 2 * time.Second, Cap: 5 * time.Minute, Steps: 7},
 			GiveUp: GiveUp{Starts: 5, Within: time.Hour},
@@ -116,8 +118,9 @@ func TestEverythingAPolicySaysIsRead(t *testing.T) {
 func TestDefaultsAreThoseOfTheManual(t *testing.T) {
 	want := Policy{
 		Name: "web", Exec: []string{"/bin/web"},
-		Ready: Ready{StartTimeout: 90 * time.Second},
-		Live:  Live{OnUnhealthy: watchdog.Drain},
+		Ready:  Ready{StartTimeout: 90 * time.Second},
+		Live:   Live{OnUnhealthy: watchdog.Drain},
+		Reload: Reload{Signal: syntax.SIGHUP, Timeout: time.Minute},
 		Restart: Restart{
 			When: "on-failure", Factor: 2000,
 			Ladder: policy.Ladder{Base: time.Second, Cap: time.Minute, Steps: 6},
@@ -355,6 +358,7 @@ func TestEveryKeyIsKnownOrLaterAndNeverEmpty(t *testing.T) {
 		"ready: ":          {readySection.known(), readySection.later},
 		"live: ":           {liveSection.known(), liveSection.later},
 		"restart: ":        {restartSection.known(), restartSection.later},
+		"reload: ":         {reloadSection.known(), reloadSection.later},
 		"drain: ":          {drainSection.known(), drainSection.later},
 		"install: ":        {installSection.known(), installSection.later},
 		"restart.give_up:": {giveUpSection.known(), giveUpSection.later},

@@ -14,6 +14,8 @@ type Target struct {
 	Name    string
 	Systemd string // the version that it ships, for people
 	Ladder  bool   // RestartSteps= and RestartMaxDelaySec= (systemd 254)
+
+	NotifyReload bool // Type=notify-reload and ReloadSignal= (systemd 253)
 }
 
 // TargetHost stands for the machine that svcgen runs on. What that is, only
@@ -22,8 +24,8 @@ const TargetHost = "host"
 
 // targets are the profiles that there are.
 var targets = []Target{
-	{Name: "debian12", Systemd: "252", Ladder: false},
-	{Name: "debian13", Systemd: "257", Ladder: true},
+	{Name: "debian12", Systemd: "252"},
+	{Name: "debian13", Systemd: "257", Ladder: true, NotifyReload: true},
 }
 
 // laterTargets are names of the format that this version has no profile for.
