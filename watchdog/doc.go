@@ -10,6 +10,8 @@
 //   - a heartbeat is owed only on fresh evidence: every live check completed
 //     a probe, passed or failed, within its interval and timeout;
 //   - failures count only from readiness on (start grace);
+//   - an answer that took far longer than its timeout tells of a starved host
+//     and counts neither way;
 //   - no secret of a check (URL credentials, query, header values) is in its Label.
 //
 // ParseCheck reads what users write; NewMonitor is the entry point.

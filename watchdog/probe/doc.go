@@ -13,6 +13,12 @@
 // HTTP/1.1 is spoken by a small client of this package's own, as net/http
 // and crypto/tls would cost every supervised service a millisecond at its
 // start and 350 KiB for as long as it runs, even where nothing asks by HTTP.
+// So is as much of HTTP/2 as a grpc check needs. An https check is asked by the
+// program svckit-probe, which is this package with crypto/tls, once per probe.
+//
+// What is owned is told by the kernel: its tables name the inodes of the
+// sockets that listen, and the descriptors of the service's processes name
+// theirs. Where those cannot be read, the check fails and says so.
 //
 // New is the entry point.
 package probe
