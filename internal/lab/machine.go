@@ -96,7 +96,10 @@ func (m *Machine) alive() error {
 // processes of its group are killed.
 func (m *Machine) Command(ctx context.Context, argv ...string) *exec.Cmd {
 	enter := []string{
-		"--target", strconv.Itoa(m.Pid()), "--mount", "--pid", "--uts", "--ipc", "--net", "--cgroup", "--",
+		"--target", strconv.Itoa(m.Pid()), "--mount", "--pid", "--uts", "--ipc", "--net", "--cgroup",
+		// The machine's own root and not its mount namespace's, which is the host's
+		// where this process itself runs in a chroot.
+		"--root", "--wd", "--",
 		"/bin/sh", "-c", enterGroup, "sh",
 	}
 	cmd := exec.CommandContext(ctx, "nsenter", append(enter, argv...)...)
