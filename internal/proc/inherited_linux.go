@@ -2,6 +2,7 @@ package proc
 
 import (
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"unsafe"
@@ -76,6 +77,25 @@ func InheritedDescriptors() []int {
 func passedOn(fd int) bool {
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 	return err == nil && flags&unix.FD_CLOEXEC == 0
+}
+
+// blockAsGiven has this thread block what was blocked when the process began, and
+// returns what undoes it. A child begins with the mask of the thread that forks,
+// and the Go runtime has unblocked some.
+func blockAsGiven() (undo func()) {
+	if atEntry.blocked == 0 {
+		return func() {}
+	}
+	runtime.LockOSThread()
+	given, before := unix.Sigset_t{}, unix.Sigset_t{}
+	given.Val[0] = atEntry.blocked
+	if unix.PthreadSigmask(unix.SIG_SETMASK, &given, &before) != nil {
+		return runtime.UnlockOSThread
+	}
+	return func() {
+		_ = unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil)
+		runtime.UnlockOSThread()
+	}
 }
 
 // The dispositions of signals that are no handlers, and the highest signal.

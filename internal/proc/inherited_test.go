@@ -103,3 +103,17 @@ func TestInheritedDescriptorsAreThoseThatAnExecKeeps(t *testing.T) {
 		t.Errorf("%v; want %v", got, want)
 	}
 }
+
+func TestWhatWasBlockedIsBlockedInTheCommandToo(t *testing.T) {
+	alone(t, func(t *testing.T) {
+		atEntry.blocked = uint64(NewSignalSet(syntax.SIGUSR2, syntax.SIGTERM, 11, 17))
+		defer func() { atEntry.blocked = 0 }()
+		fifo := filepath.Join(t.TempDir(), "fifo")
+		tell := told(t, fifo)
+		r := newReaped(t)
+		r.begin(shell(`while read name value; do [ "$name" = SigBlk: ] && echo $value; done </proc/$$/status >` + fifo))
+		if got, want := tell(), "0000000000014c00"; got != want {
+			t.Errorf("SigBlk %s; want %s", got, want)
+		}
+	})
+}

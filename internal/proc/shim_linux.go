@@ -66,13 +66,7 @@ func become(path string, argv, environ []string, ignore SignalSet) error {
 			}
 		}
 	}
-	if atEntry.seen != 0 {
-		var set unix.Sigset_t
-		set.Val[0] = atEntry.blocked
-		if err := unix.PthreadSigmask(unix.SIG_SETMASK, &set, nil); err != nil {
-			return err
-		}
-	}
+	defer blockAsGiven()()
 	return syscall.Exec(path, argv, environ)
 }
 

@@ -82,6 +82,7 @@ func (t *Table) Start(c Command, ended chan<- machine.Status) (int, error) {
 
 // start executes a command, by way of the shim where it needs that.
 func start(c Command, attr *syscall.ProcAttr) (int, error) {
+	defer blockAsGiven()()
 	if c.Shim {
 		return startShim(c, attr)
 	}
