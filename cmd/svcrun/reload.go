@@ -3,8 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/svckit/svckit/notify/socket"
 )
@@ -24,11 +29,35 @@ func runReload(args []string, out *output) int {
 		out.usage(fmt.Errorf("reload: %w", err))
 		return exitUsage
 	}
-	if err := socket.Reload(address); err != nil {
-		out.reloadFailed(err)
-		return 1
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, unix.SIGTERM)
+	return askReload(address, stop, out)
+}
+
+// termWait is how long the manager's TERM may come after the service's end.
+const termWait = 300 * time.Millisecond
+
+// askReload waits for the end of the reload, or for the manager's TERM: at a stop it
+// goes to control processes as well, and one that dies of it, or fails then,
+// fails the unit (systemd: src/core/service.c, service_sigchld_event).
+func askReload(address string, stop <-chan os.Signal, out *output) int {
+	ended := make(chan error, 1)
+	go func() { ended <- socket.Reload(address) }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-stop:
 	}
-	return 0
+	if err == nil {
+		return 0
+	}
+	select {
+	case <-stop:
+		return 0
+	case <-time.After(termWait):
+	}
+	out.reloadFailed(err)
+	return 1
 }
 
 // parseReload finds the socket: by the same flag that svcrun itself was given.

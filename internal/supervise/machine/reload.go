@@ -103,9 +103,12 @@ func (m *Machine) childReloads() {
 	}
 }
 
-// answerReload tells who waits for a reload that it is over.
+// answerReload tells who waits for a reload that it is over. At a requested stop
+// the manager ends who waits itself, and would take a failure that is told now
+// for one of the service.
 func (m *Machine) answerReload() {
 	switch {
+	case m.reason == requested && m.state != Done:
 	case !m.awaited || m.state == Reloading:
 	case m.state == Ready:
 		m.answer(m.reloadFailed)

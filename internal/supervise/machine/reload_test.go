@@ -149,7 +149,8 @@ func TestWhoAsksForAReloadIsToldHowItEnded(t *testing.T) {
 		"done":            {typical(), []Event{Tick{}, Probed{ID: 0}}, 10 * time.Millisecond, ""},
 		"never ready":     {typical(), nil, 61 * time.Second, "not ready within 1min: ready 0/1, waiting for tcp:127.0.0.1:1"},
 		"command fails":   {byCommand(), []Event{HookEnded{"exited 1"}}, 0, "exited 1"},
-		"stopped":         {typical(), []Event{Signalled{syntax.SIGTERM}}, 0, "the service is draining"},
+		"stopped":         {typical(), []Event{Signalled{syntax.SIGTERM}, MainExited{}}, 0, "the service has ended"},
+		"stops by itself": {typical(), []Event{Heard{notify.Said{Stopping: true}}}, 0, "the service is stopping"},
 		"main ends":       {typical(), []Event{MainExited{}}, 0, "the service has ended"},
 		"main ends first": {typical(), []Event{MainExited{Left: 1}}, 0, "the service is ending"},
 	} {
@@ -157,6 +158,13 @@ func TestWhoAsksForAReloadIsToldHowItEnded(t *testing.T) {
 		if got := r.answers(); !slices.Equal(got, []string{c.want}) {
 			t.Errorf("%s: told %q; want %q", name, got, c.want)
 		}
+	}
+}
+
+func TestWhoAsksIsToldNothingWhileTheManagerStops(t *testing.T) {
+	r := newRig(typical()).ready().do(asked, Signalled{syntax.SIGTERM}).wait(30 * time.Second)
+	if got := r.answers(); len(got) > 0 {
+		t.Errorf("told %q in %v: the manager would take it for the service's failure", got, r.m.State())
 	}
 }
 
