@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -45,17 +44,6 @@ func started(m *labtest.Machine, unit, flags, actions string, lines ...string) {
 	m.Run("systemctl", "start", unit)
 }
 
-// systemd is the manager's version.
-func systemd(t *testing.T, m *labtest.Machine) int {
-	t.Helper()
-	text, _, _ := strings.Cut(strings.TrimPrefix(m.Run("systemctl", "--version"), "systemd "), " ")
-	version, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return version
-}
-
 func TestGrandchildSpeaksUnderNotifyAccessMain(t *testing.T) {
 	onEachSpoken(t, func(t *testing.T, m *labtest.Machine, unit string) {
 		started(m, unit, "--ready=notify", `fork=say=STATUS=warm;say=READY=1;say=ERRNO=7 wait`)
@@ -67,7 +55,7 @@ func TestWhatTheServiceSaysOfItsErrorsIsTheUnits(t *testing.T) {
 	onEachSpoken(t, func(t *testing.T, m *labtest.Machine, unit string) {
 		started(m, unit, "", `say=ERRNO=5\\nBUSERROR=org.x.Failed\\nEXIT_STATUS=3\\nX_MINE=1 say=VARLINKERROR=org.y.Failed wait`)
 		want := []string{"StatusErrno=5"}
-		if systemd(t, m) >= 257 {
+		if m.Version() >= 257 {
 			want = append(want, "StatusBusError=org.x.Failed", "StatusVarlinkError=org.y.Failed")
 		}
 		m.WaitFor(20*time.Second, unit, want...)
@@ -265,7 +253,7 @@ func TestFloodHoldsUpNeitherHeartbeatNorStop(t *testing.T) {
 
 func TestRestartResetForgetsTheRestarts(t *testing.T) {
 	onEachSpoken(t, func(t *testing.T, m *labtest.Machine, unit string) {
-		if systemd(t, m) < 258 {
+		if m.Version() < 258 {
 			t.Skip("systemd has RESTART_RESET=1 since 258")
 		}
 		started(m, unit, "--ready=notify", "say=READY=1 on=USR1,exit=3 on=USR2,say=RESTART_RESET=1 wait", "Restart=always", "RestartSec=50ms")

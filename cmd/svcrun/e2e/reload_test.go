@@ -15,10 +15,9 @@ import (
 
 // reloadable is a unit as svcgen writes it for the machine's systemd, with the
 // flags and the command that svcrun is given.
-func reloadable(t *testing.T, m *labtest.Machine, flags, command string, lines ...string) string {
-	t.Helper()
+func reloadable(m *labtest.Machine, flags, command string, lines ...string) string {
 	kind := []string{"Type=notify-reload", "ReloadSignal=SIGHUP"}
-	if systemd(t, m) < 253 {
+	if m.Version() < 253 {
 		kind = []string{"Type=notify", "ExecReload=/usr/bin/svcrun reload --runtime-dir=%t/svckit/%N"}
 	}
 	lines = append(append(kind, lines...), "NotifyAccess=main", "KillMode=mixed", "RuntimeDirectory=svckit/%N", "TimeoutStartSec=20",
@@ -41,7 +40,7 @@ func newReloadable(t *testing.T, m *labtest.Machine, flags, signal string, lines
 	unit = m.UnitName()
 	file := "/run/" + unit + ".wanted"
 	m.Write(file, "first\n", 0o644)
-	m.InstallUnit(unit, reloadable(t, m, strings.ReplaceAll(taken, "WANTED", file)+" "+flags,
+	m.InstallUnit(unit, reloadable(m, strings.ReplaceAll(taken, "WANTED", file)+" "+flags,
 		fmt.Sprintf(strings.ReplaceAll(obedient, "$W", file), signal), lines...))
 	m.Run("systemctl", "start", unit)
 	return unit, func(text string) { m.Write(file, text+"\n", 0o644) }
@@ -87,7 +86,7 @@ func TestReloadThatNeverBecomesReadyEndsAtItsTimeout(t *testing.T) {
 			t.Errorf("systemctl reload took %v; want the reload timeout, 2s", took)
 		}
 		// Where systemd asks by a command, a reload that failed is told as such.
-		if asked := systemd(t, m) < 253; asked != (got.Code != 0) {
+		if asked := m.Version() < 253; asked != (got.Code != 0) {
 			t.Errorf("systemctl reload exits %d: %s", got.Code, got.Stderr)
 		}
 		m.WaitFor(20*time.Second, unit, "ActiveState=active", "SubState=running")
@@ -116,7 +115,7 @@ func TestReloadCommandThatFailsIsAWarning(t *testing.T) {
 	onEach(t, func(t *testing.T, m *labtest.Machine) {
 		unit, _ := newReloadable(t, m, "--reload-exec=/bin/false", "HUP")
 		got := m.Try("systemctl", "reload", unit)
-		if asked := systemd(t, m) < 253; asked != (got.Code != 0) {
+		if asked := m.Version() < 253; asked != (got.Code != 0) {
 			t.Errorf("systemctl reload exits %d: %s", got.Code, got.Stderr)
 		}
 		m.WaitFor(20*time.Second, unit, "SubState=running")
@@ -127,7 +126,7 @@ func TestReloadCommandThatFailsIsAWarning(t *testing.T) {
 func TestReloadOfAServiceThatKnowsTheProtocolEndsWithItsOwnReady(t *testing.T) {
 	onEachSpoken(t, func(t *testing.T, m *labtest.Machine, unit string) {
 		file := "/run/speaker/" + unit
-		m.InstallUnit(unit, reloadable(t, m, "--ready=notify",
+		m.InstallUnit(unit, reloadable(m, "--ready=notify",
 			fmt.Sprintf(`/usr/bin/speaker "on=HUP,say=RELOADING=1;touch=%s.begun;until=%s.go;touch=%s.done;say=READY=1\\nSTATUS=reloaded" say=READY=1 wait`, file, file, file)))
 		m.Run("systemctl", "start", unit)
 		m.Run("systemctl", "reload", "--no-block", unit)
@@ -141,7 +140,7 @@ func TestReloadOfAServiceThatKnowsTheProtocolEndsWithItsOwnReady(t *testing.T) {
 
 func TestServiceThatReloadsByItselfIsReloadingUntilItIsReady(t *testing.T) {
 	onEachSpoken(t, func(t *testing.T, m *labtest.Machine, unit string) {
-		m.InstallUnit(unit, reloadable(t, m, "--ready=notify",
+		m.InstallUnit(unit, reloadable(m, "--ready=notify",
 			`/usr/bin/speaker on=USR1,say=RELOADING=1 on=USR2,say=READY=1 say=READY=1 wait`))
 		m.Run("systemctl", "start", unit)
 		m.Run("systemctl", "kill", "--kill-who=main", "--signal=USR1", unit)
@@ -177,7 +176,7 @@ func TestHangUpAtAnyMomentOfTheStartKillsNobody(t *testing.T) {
 	onEach(t, func(t *testing.T, m *labtest.Machine) {
 		unit := m.UnitName()
 		file := "/run/" + unit + ".go"
-		m.InstallUnit(unit, reloadable(t, m, "--ready=file:"+file, "/bin/sh -c 'sleep 0.3; trap : HUP; touch "+file+"; while :; do sleep 86400 & wait $$!; done'"))
+		m.InstallUnit(unit, reloadable(m, "--ready=file:"+file, "/bin/sh -c 'sleep 0.3; trap : HUP; touch "+file+"; while :; do sleep 86400 & wait $$!; done'"))
 		m.Run("systemctl", "start", "--no-block", unit)
 		// From the instant that the manager knows svcrun, until the unit is up.
 		m.Run("sh", "-c", `for i in $(seq 5000); do
@@ -192,7 +191,7 @@ done; exit 2`, unit)
 func TestHangUpIsCaughtBeforeReadyIsSaid(t *testing.T) {
 	onEach(t, func(t *testing.T, m *labtest.Machine) {
 		unit := m.UnitName()
-		m.InstallUnit(unit, reloadable(t, m, "", "/bin/sleep 86400"))
+		m.InstallUnit(unit, reloadable(m, "", "/bin/sleep 86400"))
 		m.Run("systemctl", "start", unit)
 		status := m.Read("/proc/" + m.Show(unit, "MainPID")["MainPID"] + "/status")
 		mask := regexp.MustCompile(`SigCgt:\s+([0-9a-f]+)`).FindStringSubmatch(status)

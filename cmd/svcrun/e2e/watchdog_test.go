@@ -28,6 +28,26 @@ func TestUnhealthyServiceIsAbortedByTheManagerAndTheCoreIsTheServices(t *testing
 	})
 }
 
+func TestCoreAfterTheWatchdogsAbortIsTheServices(t *testing.T) {
+	onEach(t, func(t *testing.T, m *labtest.Machine) {
+		unit := m.UnitName()
+		m.InstallUnit(unit, service("LimitCORE=infinity", "RuntimeDirectory=svckit/%N cores/%N", "RuntimeDirectoryPreserve=yes",
+			"WorkingDirectory=%t/cores/%N", "WatchdogSec=60",
+			`ExecStart=/usr/bin/svcrun --runtime-dir=%t/svckit/%N --ready=exec:/bin/true --live=notify,timeout=100ms,failures=1 --on-unhealthy=abort -- /bin/sleep 86400`))
+		m.Run("systemctl", "start", unit)
+		m.WaitFor(20*time.Second, unit, "ActiveState=failed", "Result=watchdog")
+		if got := m.Show(unit, "ExecMainCode")["ExecMainCode"]; got != "3" { // CLD_DUMPED
+			t.Errorf("ExecMainCode=%s; want 3, a core", got)
+		}
+		core := "/run/cores/" + strings.TrimSuffix(unit, ".service") + "/core"
+		for pattern, want := range map[string]int{"sleep 86400": 0, "on-unhealthy=abort": 1} { // NT_PRPSINFO has the command line
+			if got := m.Try("grep", "-qa", "-e", pattern, core); got.Code != want {
+				t.Errorf("grep %q in %s: exit %d; want %d: it is to be the service's\n%s", pattern, core, got.Code, want, got.Stderr)
+			}
+		}
+	})
+}
+
 func TestStoppedSvcrunItselfIsNoticedByTheManagersWatchdog(t *testing.T) {
 	onEach(t, func(t *testing.T, m *labtest.Machine) {
 		unit := m.UnitName()
@@ -70,6 +90,22 @@ func TestDrainLongerThanTheWatchdogIsNotAborted(t *testing.T) {
 			t.Errorf("Result=%s; want success: a drain of 3 s under WatchdogSec=1", got)
 		}
 	})
+}
+
+func TestDrainIsNotAbortedHoweverLoudTheServiceBeats(t *testing.T) {
+	for name, live := range map[string]string{
+		"checked":  `"--live=exec:/bin/true,interval=200ms,timeout=200ms"`,
+		"speaking": "--live=notify,timeout=500ms",
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEachSpoken(t, func(t *testing.T, m *labtest.Machine, unit string) {
+				started(m, unit, "--ready=notify --drain-delay=2500ms "+live,
+					"say=READY=1 every=50ms,say=WATCHDOG=1 every=70ms,say=WATCHDOG_USEC=500000 wait", "WatchdogSec=1", "TimeoutStopSec=20")
+				m.Run("systemctl", "stop", unit)
+				m.WaitFor(20*time.Second, unit, "ActiveState=inactive", "Result=success")
+			})
+		})
+	}
 }
 
 func TestStartThatTakesTooLongEndsWith70AndSaysWhatWasPending(t *testing.T) {

@@ -8,6 +8,7 @@
 //	barrier         returns when the manager has worked off all before it
 //	each=N,ACTION   has N processes do ACTION, many at a time; # in it is the number
 //	flood=ACTION    does ACTION without a pause for ever, beside the rest
+//	every=D,ACTION  does ACTION every D for ever, beside the rest
 //	name            says that it is the main process
 //	fork=ACTIONS    starts itself with other actions, which are separated by ;
 //	on=SIG,ACTION   does ACTION when it gets SIG
@@ -61,6 +62,8 @@ func do(action string) error {
 			}
 		}()
 		return nil
+	case "every":
+		return every(arg)
 	case "name":
 		return say(fmt.Sprintf("MAINPID=%d", os.Getpid()))
 	case "fork":
@@ -185,6 +188,20 @@ func each(arg string) error {
 		})
 	}
 	all.Wait()
+	return nil
+}
+
+func every(arg string) error {
+	span, action, _ := strings.Cut(arg, ",")
+	d, err := time.ParseDuration(span)
+	if err != nil {
+		return err
+	}
+	go func() {
+		for range time.Tick(d) {
+			_ = do(action)
+		}
+	}()
 	return nil
 }
 
