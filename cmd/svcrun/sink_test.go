@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,41 +17,51 @@ import (
 )
 
 func TestLinesAreWrittenInTheirOrderBeforeTheEnd(t *testing.T) {
-	var text strings.Builder
-	s := newSink(&text)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	s := &sink{fd: raw(w.Fd())}
 	var want strings.Builder
+	read := make(chan string)
+	go func() {
+		text, _ := io.ReadAll(r)
+		read <- string(text)
+	}()
 	for i := range maxLines {
-		line := fmt.Sprintf("line %d\n", i)
+		// Some are too long to be written at once, and all after them have to wait.
+		line := fmt.Sprintf("line %d%s\n", i, strings.Repeat(".", 200*i))
 		want.WriteString(line)
 		s.write(line)
 	}
 	s.flush(patience)
-	if text.String() != want.String() {
-		t.Errorf("written is\n%s", text.String())
+	_ = w.Close()
+	if text := <-read; text != want.String() {
+		t.Errorf("written is\n%s", text)
 	}
-}
-
-// full is a log that takes nothing until it is let.
-type full struct{ let chan struct{} }
-
-func (f full) Write(p []byte) (int, error) {
-	<-f.let
-	return len(p), nil
 }
 
 func TestALogThatTakesNothingHoldsUpNobody(t *testing.T) {
-	w := full{make(chan struct{})}
-	s := newSink(w)
-	for range 10 * maxLines {
-		s.write("line\n")
+	r, w := jammed(t)
+	s := &sink{fd: raw(w.Fd())}
+	for i := range 10 * maxLines {
+		s.write(fmt.Sprintf("line %d\n", i))
 	}
 	s.flush(time.Millisecond)
-	close(w.let)
-	<-s.written
+	// When it takes something again, the first ones are not lost.
+	text := make([]byte, 1<<20)
+	for got := ""; !strings.Contains(got, "line 0\nline 1\n"); {
+		n, err := r.Read(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got += string(text[:n])
+	}
 }
 
-// jammed is a pipe that is full and that nobody reads.
-func jammed(t *testing.T) *os.File {
+// jammed is a pipe that is full.
+func jammed(t *testing.T) (r, w *os.File) {
 	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -64,13 +75,13 @@ func jammed(t *testing.T) *os.File {
 	if _, err := w.Write(make([]byte, size)); err != nil {
 		t.Fatal(err)
 	}
-	return w
+	return r, w
 }
 
 func TestAStopIsBoundedThoughTheLogIsJammed(t *testing.T) {
 	cmd := exec.Command("svcrun", "--ready=notify", "--start-timeout=50ms", "--stop=TERM@50ms", "--kill-wait=100ms", "--",
 		"/bin/sh", "-c", `trap "" TERM; exec sleep 60`)
-	cmd.Stderr = jammed(t)
+	_, cmd.Stderr = jammed(t)
 	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 	begun := time.Now()
 	if err := cmd.Start(); err != nil {

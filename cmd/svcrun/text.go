@@ -28,7 +28,7 @@ type output struct {
 // newOutput finds out whether stderr is the journal, as JOURNAL_STREAM= says
 // (systemd.exec(5)).
 func newOutput(stdout, stderr *os.File, environ []string) *output {
-	o := &output{stdout: stdout, stderr: newSink(raw(stderr.Fd())), level: machine.Info}
+	o := &output{stdout: stdout, stderr: &sink{fd: raw(stderr.Fd())}, level: machine.Info}
 	var st unix.Stat_t
 	if unix.Fstat(int(stderr.Fd()), &st) == nil {
 		o.prefixed = variable(environ, "JOURNAL_STREAM") == fmt.Sprintf("%d:%d", st.Dev, st.Ino)
