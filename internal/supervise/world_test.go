@@ -33,6 +33,9 @@ type fake struct {
 	begun    time.Time
 
 	spawnFails error
+	adoptFails error
+	gone       chan struct{}
+	lost       machine.Event
 	inbox      []socket.Datagram
 	written    []machine.DescriptorRead
 	talks      int          // datagrams that the child still has to say, without a pause
@@ -53,7 +56,7 @@ type fake struct {
 // start runs a loop in such a world.
 func start(t *testing.T, cfg machine.Config, prepare ...func(*fake)) *fake {
 	f := &fake{
-		t: t, signals: make(chan os.Signal), children: make(chan os.Signal, 1), readable: make(chan struct{}, 1),
+		t: t, signals: make(chan os.Signal), children: make(chan os.Signal, 1), readable: make(chan struct{}, 1), gone: make(chan struct{}),
 		begun: time.Now(), stranger: map[int]bool{}, outcome: make(chan machine.Outcome, 1),
 	}
 	for _, p := range prepare {
@@ -113,7 +116,17 @@ func (f *fake) world() world {
 			}
 			return f.hooked(ctx)
 		},
-		log: func(level machine.Level, text string) { f.did("log %d %s", level, text) },
+		log:  func(level machine.Level, text string) { f.did("log %d %s", level, text) },
+		gone: f.gone,
+		adopt: func(pid int) error {
+			f.did("adopt %d", pid)
+			return f.adoptFails
+		},
+		lost: func() machine.Event { return f.lost },
+		answer: func(fd int, failure string) {
+			f.did("answer %q", failure)
+			_ = syscall.Close(fd)
+		},
 	}
 }
 
