@@ -149,6 +149,18 @@ func TestAProbeThatDoesNotHeedItsEndKeepsNothingUp(t *testing.T) {
 	})
 }
 
+func TestAProbeThatIsOutAtTheEndIsEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := start(t, typical(), func(f *fake) {
+			f.probed = func(ctx context.Context, _ watchdog.ID) error {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+		}).wait(10 * time.Millisecond)
+		f.exit(machine.Status{Code: 1}).ends(machine.Status{Code: 1})
+	})
+}
+
 func TestAHookThatHangsIsKilledAtItsTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := start(t, typical(), func(f *fake) {
@@ -286,7 +298,9 @@ func TestDatagramsThatAreNoMessagesAreWarnedOfOnceAKind(t *testing.T) {
 
 func TestDescriptorsGoOnWithTheirMessageAndAreClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := start(t, typical())
+		cfg := typical()
+		cfg.Ready, cfg.Live = []watchdog.Check{spoken(time.Second)}, nil
+		f := start(t, cfg)
 		r, w, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
@@ -299,11 +313,12 @@ func TestDescriptorsGoOnWithTheirMessageAndAreClosed(t *testing.T) {
 			}
 			return fd
 		}
-		stored, dropped := words("FDSTORE=1", "FDNAME=x"), words("no message")
+		stored, dropped := words("READY=1", "FDSTORE=1", "FDNAME=x"), words("no message")
 		stored.FDs, dropped.FDs = []int{own(), own()}, []int{own()}
 		want := fmt.Sprintf("say FDSTORE=1 FDNAME=x with %d", stored.FDs)
 		f.say(stored, dropped, words("X_OTHER=1"))
-		f.expect(want, "say X_OTHER=1")
+		f.expect(want, "say READY=1 STATUS=ready 1/1", "say X_OTHER=1")
+		f.never("ready 1/1 with") // what svcrun says itself
 		f.never("say X_OTHER=1 with")
 		_ = w.Close()
 		_ = r.SetReadDeadline(time.Now().Add(time.Hour))

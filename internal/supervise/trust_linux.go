@@ -24,10 +24,10 @@ func (s *service) trusts(d socket.Datagram) bool {
 	return s.main.uidSeen && d.UID == s.main.uid
 }
 
-// within says whether a cgroup is own or below it. The root has no unit's
-// processes to itself: below it is everybody.
+// within says whether a cgroup is own or below it. Nothing counts as below the
+// root, whose name ends in a slash: that would be everybody.
 func within(group, own string) bool {
-	return group == own || own != "0::/" && strings.HasPrefix(group, own+"/")
+	return group == own || strings.HasPrefix(group, own+"/")
 }
 
 // cgroupOf is a process's cgroup of the unified hierarchy, which is where a
