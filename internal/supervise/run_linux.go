@@ -202,7 +202,7 @@ func (s *service) readable() <-chan struct{} {
 				s.sender.WaitRoom()
 			}
 			ready <- struct{}{}
-			time.Sleep(pace)
+			time.Sleep(pace) //nolint:forbidigo // a pace is time itself
 		}
 	}()
 	return ready

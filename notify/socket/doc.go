@@ -7,5 +7,6 @@
 // when the manager has read nothing for a thousand messages; a received
 // descriptor is closed by Datagram.Close, a sent one stays the caller's.
 //
-// Listen and Dial are the entry points.
+// Listen and Dial are the entry points; Reload and Answer are the two ends of
+// svcrun's own request to reload.
 package socket

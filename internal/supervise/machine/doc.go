@@ -18,6 +18,9 @@
 //   - each step's signal is sent once, whatever arrives;
 //   - a stop that svcrun began for health ends with 69 even if a stop is
 //     requested meanwhile;
+//   - no heartbeat follows a child's WATCHDOG=trigger;
+//   - descriptors go on with FDSTORE=1 and BARRIER=1 alone;
+//   - whoever asked for a reload is answered once it is over, and before the end;
 //   - Done is reached within the plan's budget of the first request to stop;
 //   - there is one deadline, recomputed from the state; it belongs to the state
 //     that armed it.
