@@ -1,5 +1,5 @@
 // Package proc is svcrun's side of the kernel's process interface: it starts
-// processes in groups of their own, reaps whatever it is given, finds every
+// processes in groups of their own, just as svcrun itself was started, reaps whatever it is given, finds every
 // descendant, and ends svcrun itself as its child ended.
 //
 // Invariants:
@@ -7,6 +7,8 @@
 //     another's: a pid is registered before it can be reaped;
 //   - a signal goes to a pid or a group only while a process of ours still
 //     holds it, so that a reused number is never hit;
+//   - what a command is given in signals, mask, limits and descriptors is what
+//     svcrun was given, whatever the Go runtime has made of that since;
 //   - Run leaves nothing of its command behind but what has left its group.
 //
 // NewTable is the entry point. It is Linux only.

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -64,8 +65,10 @@ func die(how string) {
 	Die(s, dir)
 }
 
-// parent starts a child and waits for it, until it is killed itself.
+// parent starts a child and waits for it, until it is killed itself. Meanwhile
+// threads come and go; the fifo is told when that is over.
 func parent(fifo string) {
+	runtime.LockOSThread()
 	table, err := NewTable()
 	if err != nil {
 		panic(err)
@@ -76,7 +79,25 @@ func parent(fifo string) {
 	if _, err := table.Start(c, ended); err != nil {
 		panic(err)
 	}
+	runtime.UnlockOSThread()
+	churn()
+	if err := os.WriteFile(fifo, []byte("churned\n"), 0); err != nil {
+		panic(err)
+	}
 	<-time.After(patience) // killed long before
+}
+
+// churn runs many goroutines, some of which take their thread with them.
+func churn() {
+	var all sync.WaitGroup
+	for i := range 100_000 {
+		all.Go(func() {
+			if i%1000 == 0 {
+				runtime.LockOSThread() // and never unlocks it
+			}
+		})
+	}
+	all.Wait()
 }
 
 // alone runs body in a process of its own, which is this test binary again.

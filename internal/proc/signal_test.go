@@ -175,12 +175,21 @@ func childDiesWithItsParent(t *testing.T, setting string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := tell()
-	child, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil {
-		t.Fatal(err)
+	var fd int
+	for range 2 { // in whichever order
+		line := strings.TrimSpace(tell())
+		if line == "churned" {
+			continue
+		}
+		child, err := strconv.Atoi(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fd = pidfd(t, child)
 	}
-	fd := pidfd(t, child)
+	if n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0); n != 0 {
+		t.Fatal("the child has died with a thread of its parent's")
+	}
 	_ = unix.Kill(pid, unix.SIGKILL)
 	var ws unix.WaitStatus
 	_, _ = unix.Wait4(pid, &ws, 0, nil)
