@@ -59,7 +59,7 @@ func TestWhatIsNotKnownIsRefusedWithTheNearest(t *testing.T) {
 		"hsitory x":              `unknown verb "hsitory"; did you mean history`,
 		"frobnicate":             `unknown verb "frobnicate"; known are list, history`,
 		"list --frobnicate":      "unknown flag --frobnicate; known are --all, --failed, --help",
-		"history x --sinc=2h":   "unknown flag --sinc; did you mean --since",
+		"history x --sinc=2h":    "unknown flag --sinc; did you mean --since",
 		"--failed":               "unknown flag --failed",
 		"history x --since":      "--since wants a value",
 		"history x -n":           "-n wants a value",
