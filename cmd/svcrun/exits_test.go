@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -13,6 +14,17 @@ import (
 
 	"github.com/svckit/svckit/internal/syntax"
 )
+
+// program is the svcrun that make has built, as it is installed and without the
+// race detector, where that would take too long; else this test binary.
+func program() string {
+	if built := filepath.Join(os.Getenv("SVCKIT_BIN"), "svcrun"); os.Getenv("SVCKIT_BIN") != "" {
+		if _, err := os.Stat(built); err == nil {
+			return built
+		}
+	}
+	return "svcrun"
+}
 
 // endings runs svcrun over many shell scripts, a few at a time, and says how
 // each svcrun ended. Cores are off, so that deaths are alike everywhere.
@@ -25,7 +37,7 @@ func endings(t *testing.T, scripts []string) []syscall.WaitStatus {
 		room <- struct{}{}
 		group.Go(func() {
 			defer func() { <-room }()
-			cmd := exec.Command("svcrun", "--", "/bin/sh", "-c", "ulimit -c 0; "+script)
+			cmd := exec.Command(program(), "--", "/bin/sh", "-c", "ulimit -c 0; "+script)
 			cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 			if err := cmd.Start(); err != nil {
 				t.Error(err)
