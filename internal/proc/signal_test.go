@@ -19,7 +19,7 @@ func TestDescendantsThatLeftTheirSessionAreFoundAndKilled(t *testing.T) {
 		tell := told(t, fifo)
 		r := newReaped(t)
 		// A daemon of the old school: setsid, and its parent gone at once.
-		pid, ended := r.sh(`(setsid sh -c 'trap "" TERM HUP; echo $$ >'` + fifo + `'; while :; do sleep 100; done' &); exit 5`)
+		pid, ended := r.sh(`(setsid sh -c 'trap "" TERM HUP; echo $$ >'` + fifo + `'; exec sleep 100' &); exit 5`)
 		if s := r.status(ended); s.Code != 5 {
 			t.Errorf("its parent %v", s)
 		}
