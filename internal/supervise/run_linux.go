@@ -53,6 +53,7 @@ type service struct {
 	main     mainProcess
 	mainPID  atomic.Int64    // its pid, for hooks, which run beside the loop
 	gone     chan struct{}   // an adopted main process has ended
+	received atomic.Int64    // datagrams of the service
 	closed   chan struct{}   // nobody waits for gone any more
 	notices  []*notice       // svcrun's ends of the pipes of fd checks
 	written  chan struct{}   // something was written to one
@@ -75,7 +76,7 @@ func Run(o Options) (machine.Outcome, error) {
 	l := newLoop(world{
 		signals: signals, children: children, readable: s.readable(), gone: s.gone, written: s.written,
 		spawn: s.spawn, signal: s.signal, reap: s.reap, others: s.others,
-		receive: s.listener.Receive, trusts: s.trusts, send: s.send, noticed: s.noticed,
+		receive: s.receive, trusts: s.trusts, send: s.send, noticed: s.noticed,
 		probe: s.probe, hook: s.hook, log: o.Log,
 		adopt: s.adopt, lost: s.lost, answer: socket.Answer,
 	}, o.Machine)
@@ -187,10 +188,13 @@ func (s *service) listen() (signals, children <-chan os.Signal) {
 	return burst, ended
 }
 
-// pace is how long the child may have to wait for its next turn: with a turn's
-// length it bounds what of a flood gets through to the manager, whose socket is
-// that of all services.
-const pace = 5 * time.Millisecond
+// How long the child may have to wait for its next turn; the longer one after a
+// turn that it has used up: that bounds what of a flood gets through to the
+// manager, whose socket is that of all services.
+const (
+	pace      = 2 * time.Millisecond
+	floodPace = 20 * time.Millisecond
+)
 
 // readable tells that the child has said something. What it says while the
 // manager does not read waits in the kernel, and at last it does itself.
@@ -201,8 +205,12 @@ func (s *service) readable() <-chan struct{} {
 			if s.sender != nil {
 				s.sender.WaitRoom()
 			}
+			before := s.received.Load()
 			ready <- struct{}{}
 			time.Sleep(pace) //nolint:forbidigo // a pace is time itself
+			if s.received.Load()-before >= turn {
+				time.Sleep(floodPace) //nolint:forbidigo // likewise
+			}
 		}
 	}()
 	return ready
@@ -233,6 +241,15 @@ func (s *service) send(m machine.Send, fds []int) {
 // probe asks a check once.
 func (s *service) probe(ctx context.Context, id watchdog.ID) error {
 	return s.probes[id].Probe(ctx)
+}
+
+// receive takes the next datagram, and counts it.
+func (s *service) receive() (socket.Datagram, bool) {
+	d, ok := s.listener.Receive()
+	if ok {
+		s.received.Add(1)
+	}
+	return d, ok
 }
 
 // hook runs the pre-stop hook or the reload command; its output is the

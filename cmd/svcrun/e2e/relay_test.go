@@ -27,15 +27,20 @@ var speaker = sync.OnceValues(func() (string, error) {
 
 // onEachSpoken is onEach with the speaker installed, and a unit's name.
 func onEachSpoken(t *testing.T, test func(t *testing.T, m *labtest.Machine, unit string)) {
+	onEach(t, func(t *testing.T, m *labtest.Machine) {
+		installSpeaker(t, m)
+		test(t, m, m.UnitName())
+	})
+}
+
+func installSpeaker(t *testing.T, m *labtest.Machine) {
+	t.Helper()
 	path, err := speaker()
 	if err != nil {
 		t.Fatal(err)
 	}
-	onEach(t, func(t *testing.T, m *labtest.Machine) {
-		m.Install(path, "/usr/bin/speaker", 0o755)
-		m.Run("mkdir", "-p", "/run/speaker")
-		test(t, m, m.UnitName())
-	})
+	m.Install(path, "/usr/bin/speaker", 0o755)
+	m.Run("mkdir", "-p", "/run/speaker")
 }
 
 // started starts a unit that svcrun runs with a speaker.
@@ -226,7 +231,10 @@ func TestHostileDatagramsCostAWarningAKindAndNothingElse(t *testing.T) {
 }
 
 func TestFloodHoldsUpNeitherHeartbeatNorStop(t *testing.T) {
-	onEachSpoken(t, func(t *testing.T, m *labtest.Machine, unit string) {
+	onEachSpoken(t, func(t *testing.T, shared *labtest.Machine, unit string) {
+		m := labtest.Boot(t, shared.Suite()) // the manager is busy with it, and other tests' is not to be
+		installSpeaker(t, m)
+		m.Install(filepath.Join(labtest.Programs(t), "svcrun"), "/usr/bin/svcrun", 0o755)
 		started(m, unit, `--ready=notify "--live=exec:/bin/true,interval=200ms,timeout=200ms"`,
 			"say=READY=1 flood=say=STATUS=loud flood=say=X_FLOOD=%%4000x flood=pass=1,noise wait", "WatchdogSec=2", "TimeoutStopSec=20")
 		pid := m.Show(unit, "MainPID")["MainPID"]
