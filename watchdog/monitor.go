@@ -8,9 +8,15 @@ import (
 	"github.com/svckit/svckit/internal/syntax"
 )
 
-// firstProbe is when a starting service is probed first; the time between two
-// probes doubles from there up to the check's interval.
-const firstProbe = 10 * time.Millisecond
+const (
+	// firstProbe is when a starting service is probed first.
+	firstProbe = 10 * time.Millisecond
+
+	// readyShare is the part of the time waited so far after which a ready check
+	// is probed again: READY=1 comes at most an eighth later than it could. Live
+	// checks, which count for nothing yet, are probed again after all of it.
+	readyShare = 8
+)
 
 // leastStarved is how much later than asked a busy host may run a timer.
 const leastStarved = 250 * time.Millisecond
@@ -33,11 +39,11 @@ type state struct {
 	Check
 	ready bool // a ready check; otherwise a live one
 
-	out     bool          // a probe is out (never of a kind that is spoken)
-	stale   bool          // the probe that is out was begun before Again: its answer is void
-	started time.Time     // when the last probe began
-	due     time.Time     // when the next may begin; of Kind Notify, when its silence is a failure
-	cadence time.Duration // between the starts of two probes; doubles while starting
+	out     bool      // a probe is out (never of a kind that is spoken)
+	stale   bool      // the probe that is out was begun before Again: its answer is void
+	since   time.Time // when the wait for readiness began
+	started time.Time // when the last probe began
+	due     time.Time // when the next may begin; of Kind Notify, when its silence is a failure
 
 	holding   bool      // successes reached their threshold, and no failure since
 	successes int       // in a row
@@ -62,8 +68,7 @@ func NewMonitor(ready, live []Check) *Monitor {
 func (m *Monitor) Start(now time.Time) {
 	m.stopped = false
 	for _, s := range m.checks {
-		s.cadence = min(firstProbe, s.Interval)
-		s.due = now.Add(s.cadence)
+		s.since, s.due = now, now.Add(min(firstProbe, s.Interval))
 		if s.Kind == Notify {
 			s.due = now.Add(s.Timeout)
 		}
@@ -83,7 +88,6 @@ func (m *Monitor) Served(now time.Time) {
 			s.due = now.Add(s.Timeout)
 			continue
 		}
-		s.cadence = s.Interval
 		s.due = later(now, s.started.Add(s.Interval))
 	}
 }
@@ -95,8 +99,7 @@ func (m *Monitor) Again(now time.Time) {
 	for _, s := range m.checks {
 		if s.ready && s.Kind != FD {
 			s.holding, s.successes, s.stale = false, 0, s.out
-			s.cadence = min(firstProbe, s.Interval)
-			s.due = now.Add(s.cadence)
+			s.since, s.due = now, now.Add(min(firstProbe, s.Interval))
 		}
 	}
 }
@@ -112,11 +115,23 @@ func (m *Monitor) Due(now time.Time) []ID {
 			continue
 		}
 		s.out, s.started = true, now
-		s.due = now.Add(s.cadence)
-		s.cadence = min(2*s.cadence, s.Interval)
+		s.due = now.Add(m.pace(s, now))
 		due = append(due, ID(id))
 	}
 	return due
+}
+
+// pace is the time between the starts of a check's probe that begins now and
+// its next one.
+func (m *Monitor) pace(s *state, now time.Time) time.Duration {
+	waited := now.Sub(s.since)
+	switch {
+	case s.ready:
+		waited /= readyShare
+	case m.serving:
+		return s.Interval
+	}
+	return min(max(waited, firstProbe), s.Interval)
 }
 
 // probes says whether a check is one that is probed at present.

@@ -64,23 +64,44 @@ func TestNothingIsDueBeforeTheStart(t *testing.T) {
 	}
 }
 
-func TestProbesBeginAt10msAndDoubleUpToTheInterval(t *testing.T) {
-	m := watch([]Check{probed("h:1")}, nil)
-	var starts []time.Duration
-	for range 13 {
+// starts are when the first n probes of a starting service's only check begin.
+func starts(t *testing.T, m *Monitor, n int) []time.Duration {
+	t.Helper()
+	var begun []time.Duration
+	for range n {
 		next, ok := m.Next()
 		if !ok {
 			t.Fatal("nothing is due any more")
 		}
 		answer(t, m, next, 0, "refused")
-		starts = append(starts, next.Sub(t0))
+		begun = append(begun, next.Sub(t0))
 	}
+	return begun
+}
+
+func TestLiveChecksBeginAt10msAndDoubleUpToTheInterval(t *testing.T) {
 	want := []time.Duration{10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20240, 30240}
 	for i := range want {
 		want[i] *= time.Millisecond
 	}
-	if !slices.Equal(starts, want) {
-		t.Errorf("probes began at %v; want %v", starts, want)
+	if got := starts(t, watch(nil, []Check{probed("h:1")}), len(want)); !slices.Equal(got, want) {
+		t.Errorf("probes began at %v; want %v", got, want)
+	}
+}
+
+func TestReadyComesAtMostAnEighthLaterThanItCould(t *testing.T) {
+	got := starts(t, watch([]Check{probed("h:1")}, nil), 80)
+	if got[0] != firstProbe {
+		t.Errorf("the first probe began at %v; want %v", got[0], firstProbe)
+	}
+	for i := 1; i < len(got); i++ {
+		// An endpoint that comes up right after probe i-1 is found by probe i.
+		if gap, most := got[i]-got[i-1], min(max(got[i-1]/8, firstProbe), DefaultInterval); gap != most {
+			t.Errorf("probe %d began %v after the one at %v; want %v", i, gap, got[i-1], most)
+		}
+	}
+	if last := got[len(got)-1] - got[len(got)-2]; last != DefaultInterval {
+		t.Errorf("probes end up %v apart; want the interval", last)
 	}
 }
 
