@@ -51,14 +51,16 @@ type service struct {
 	probes   []probe.Probe
 	ended    chan machine.Status // the main process's
 	main     mainProcess
-	mainPID  atomic.Int64    // its pid, for hooks, which run beside the loop
-	gone     chan struct{}   // an adopted main process has ended
-	received atomic.Int64    // datagrams of the service
-	closed   chan struct{}   // nobody waits for gone any more
-	notices  []*notice       // svcrun's ends of the pipes of fd checks
-	written  chan struct{}   // something was written to one
-	ignored  proc.SignalSet  // what the child has to find ignored
-	cgroup   string          // svcrun's own, as the kernel names it
+	mainPID  atomic.Int64   // its pid, for hooks, which run beside the loop
+	gone     chan struct{}  // an adopted main process has ended
+	received atomic.Int64   // datagrams of the service
+	closed   chan struct{}  // nobody waits for gone any more
+	notices  []*notice      // svcrun's ends of the pipes of fd checks
+	written  chan struct{}  // something was written to one
+	ignored  proc.SignalSet // what the child has to find ignored
+	cgroup   string         // svcrun's own, as the kernel names it
+	signals  <-chan os.Signal
+	children <-chan os.Signal
 	muted    map[string]bool // what could not be sent, and has been warned of
 	lasting  time.Time       // when something was last sent that must not be lost
 }
@@ -72,9 +74,8 @@ func Run(o Options) (machine.Outcome, error) {
 		return machine.Outcome{}, err
 	}
 	defer s.close()
-	signals, children := s.listen()
 	l := newLoop(world{
-		signals: signals, children: children, readable: s.readable(), gone: s.gone, written: s.written,
+		signals: s.signals, children: s.children, readable: s.readable(), gone: s.gone, written: s.written,
 		spawn: s.spawn, signal: s.signal, reap: s.reap, others: s.others,
 		receive: s.receive, trusts: s.trusts, send: s.send, noticed: s.noticed,
 		probe: s.probe, hook: s.hook, log: o.Log,
@@ -91,6 +92,7 @@ func prepare(o Options) (*service, error) {
 		gone: make(chan struct{}), closed: make(chan struct{}), written: make(chan struct{}),
 		ignored: ignoredAtStart(o.Environ),
 	}
+	s.listen() // first of all: a signal must not kill what is being prepared
 	var err error
 	if s.table, err = proc.NewTable(); err != nil {
 		return nil, err
@@ -180,12 +182,12 @@ func (s *service) close() {
 // for: a burst of signals must not cost the word that a child has ended, which
 // therefore has a channel of its own. One of those is enough, as whoever takes it
 // reaps all.
-func (s *service) listen() (signals, children <-chan os.Signal) {
+func (s *service) listen() {
 	burst, ended := make(chan os.Signal, 64), make(chan os.Signal, 1)
 	signal.Notify(burst, handled...)
 	signal.Notify(ended, unix.SIGCHLD)
 	s.sparePipe()
-	return burst, ended
+	s.signals, s.children = burst, ended
 }
 
 // How long the child may have to wait for its next turn; the longer one after a
