@@ -24,7 +24,8 @@ const acceptor = `#!/bin/sh
 	echo "LISTEN_FDS ${LISTEN_FDS-unset}"
 	echo "LISTEN_FDNAMES ${LISTEN_FDNAMES-unset}"
 	echo "LISTEN_PIDFDID ${LISTEN_PIDFDID-unset}"
-	ls -l /proc/$$/fd | sed -n 's/.* \([0-9]* -> .*\)/fd \1/p'
+	ls -l /proc/$$/fd >$1.fds # no pipe, of which the shell would have an end
+	sed -n 's/.* \([0-9]* -> .*\)/fd \1/p' $1.fds
 } >$1.new
 mv $1.new $1
 case $LISTEN_FDNAMES in first*) first=3 ;; *) first=4 ;; esac
