@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
 )
 
@@ -257,6 +258,32 @@ func TestFloodHoldsUpNeitherHeartbeatNorStop(t *testing.T) {
 		}
 		m.WaitFor(20*time.Second, unit, "ActiveState=inactive", "Result=success")
 	})
+}
+
+func TestTimeThatTheServiceAsksForIsGivenWithinSvcrunsOwn(t *testing.T) {
+	for name, c := range map[string]struct{ stop, result string }{
+		"enough": {"TERM@10s", "success"}, // beyond TimeoutStopSec=, as it asked for it
+		"bound":  {"TERM@1s", "signal"},   // svcrun's SIGKILL comes at the end of the steps
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEachSpoken(t, func(t *testing.T, m *labtest.Machine, unit string) {
+				file := "/run/speaker/" + unit
+				started(m, unit, "--ready=notify --stop="+c.stop+" --kill-wait=1s",
+					`"on=TERM,say=EXTEND_TIMEOUT_USEC=3600000000;until=`+file+`;exit=0" say=READY=1 wait`, "TimeoutStopSec=3")
+				m.Run("systemctl", "stop", "--no-block", unit)
+				if c.result == "success" {
+					m.Run("sleep", "4")
+					m.Run("touch", file)
+				}
+				m.WaitUntil(20*time.Second, unit, func(p lab.Properties) bool {
+					return p["ActiveState"] == "inactive" || p["ActiveState"] == "failed"
+				}, "ActiveState")
+				if got := m.Show(unit, "Result")["Result"]; got != c.result {
+					t.Errorf("Result=%s; want %s", got, c.result)
+				}
+			})
+		})
+	}
 }
 
 func TestRestartResetForgetsTheRestarts(t *testing.T) {
