@@ -162,7 +162,8 @@ func TestStopIsOverWithinTheBudgetWhateverHappens(t *testing.T) {
 		r := reach(State(rapid.IntRange(int(Starting), int(Reloading)).Draw(t, "state")))
 		r.do(Signalled{syntax.SIGTERM})
 		end := r.now.Add(r.cfg.Drain.Budget())
-		names := []string{"USR1", "TERM", "HUP", "hook ends", "child extends", "child status", "scope shrinks", "live fails", "main fails, others live"}
+		names := []string{"USR1", "TERM", "HUP", "hook ends", "child extends", "child status", "scope shrinks", "live fails", "main fails, others live",
+			"reload asked", "child names", "adopted", "not adopted", "child's barrier", "child triggers"}
 		for r.m.State() != Done && r.now.Before(end) {
 			r.wait(time.Duration(rapid.IntRange(1, 10000).Draw(t, "ms")) * time.Millisecond)
 			r.do(events()[rapid.SampledFrom(names).Draw(t, "event")])
