@@ -49,7 +49,7 @@ func (a *activated) install() {
 	a.path = "/run/" + a.unit + ".sock"
 	const socket = "[Socket]\nListenStream=%s\nFileDescriptorName=%s\nService=%s.service\n"
 	m.InstallUnit(a.unit+".service", fmt.Sprintf(
-		"[Unit]\nStartLimitIntervalSec=0\n[Service]\nType=notify\nNotifyAccess=main\nKillMode=mixed\nSockets=%[1]s-b.socket\n%[3]s\nExecStart=/usr/bin/svcrun %[2]s -- /usr/bin/acceptor /run/%[1]s.report\n",
+		"[Unit]\nStartLimitIntervalSec=0\n[Service]\nType=notify\nNotifyAccess=main\nKillMode=mixed\nSockets=%[1]s-b.socket\n%[3]s\nRuntimeDirectory=%[1]s\nExecStart=/usr/bin/svcrun %[2]s -- /usr/bin/acceptor /run/%[1]s/report\n",
 		a.unit, a.flags, a.settings))
 	m.InstallUnit(a.unit+"-a.socket", fmt.Sprintf(socket, a.path, "first", a.unit))
 	m.InstallUnit(a.unit+"-b.socket", fmt.Sprintf(socket, a.path+".b", "second", a.unit))
@@ -89,7 +89,7 @@ func TestSocketActivationReachesTheServiceAndStaysWithIt(t *testing.T) {
 		a := &activated{t: t, m: m, flags: "--live=exec:/bin/true,interval=100ms,timeout=100ms --ready=exec:/bin/true"}
 		a.install()
 		pid := a.answer(a.dial())
-		report := m.Read("/run/" + a.unit + ".report")
+		report := m.Read("/run/" + a.unit + "/report")
 		for _, want := range []string{
 			"LISTEN_PID " + pid + " of " + pid, "SYSTEMD_EXEC_PID " + pid + " of " + pid,
 			"LISTEN_FDS 2", "LISTEN_PIDFDID unset", "fd 3 -> socket:", "fd 4 -> socket:",
@@ -142,6 +142,22 @@ func TestConnectionThatCameWhileTheServiceWasDownIsServed(t *testing.T) {
 		}
 		if n := m.Show(a.unit+".service", "NRestarts", "Result"); n["Result"] != "success" {
 			t.Errorf("the unit is %v", n)
+		}
+	})
+}
+
+func TestSocketActivationWorksInASandbox(t *testing.T) {
+	onEach(t, func(t *testing.T, m *labtest.Machine) {
+		a := &activated{t: t, m: m, settings: strings.Join([]string{
+			"DynamicUser=yes", "ProtectSystem=strict", "ProtectHome=yes", "PrivateTmp=yes", "PrivateDevices=yes",
+			"ProtectProc=invisible", "ProcSubset=pid", "NoNewPrivileges=yes", "MemoryDenyWriteExecute=yes", "CapabilityBoundingSet=",
+			"RestrictAddressFamilies=AF_UNIX", "RestrictNamespaces=yes", "SystemCallFilter=@system-service",
+			"NoExecPaths=/", "ExecPaths=/usr/bin /usr/lib /usr/lib64",
+		}, "\n")}
+		a.install()
+		pid := a.answer(a.dial())
+		if report := m.Read("/run/" + a.unit + "/report"); !strings.Contains(report, "LISTEN_PID "+pid+" of "+pid) {
+			t.Errorf("the service %s finds:\n%s", pid, report)
 		}
 	})
 }
