@@ -55,6 +55,10 @@ test-full: deps build ## the same with the exhaustive sets, then two minutes of 
 	$(call run_tests,60m,60m,-count=1)
 	@GO=$(GO) scripts/fuzz.sh 2m
 
+.PHONY: bench
+bench: deps build ## what is promised in time, as ratios to what people glue today
+	@$(GO) build -o bin/bench ./internal/bench && bin/bench
+
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME (30s)
 	@GO=$(GO) scripts/fuzz.sh $(FUZZTIME)

@@ -13,9 +13,9 @@ const (
 	firstProbe = 10 * time.Millisecond
 
 	// readyShare is the part of the time waited so far after which a ready check
-	// is probed again: READY=1 comes at most an eighth later than it could. Live
+	// is probed again: READY=1 comes at most a twelfth later than it could. Live
 	// checks, which count for nothing yet, are probed again after all of it.
-	readyShare = 8
+	readyShare = 12
 )
 
 // leastStarved is how much later than asked a busy host may run a timer.

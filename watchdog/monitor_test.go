@@ -89,14 +89,14 @@ func TestLiveChecksBeginAt10msAndDoubleUpToTheInterval(t *testing.T) {
 	}
 }
 
-func TestReadyComesAtMostAnEighthLaterThanItCould(t *testing.T) {
-	got := starts(t, watch([]Check{probed("h:1")}, nil), 80)
+func TestReadyComesAtMostATwelfthLaterThanItCould(t *testing.T) {
+	got := starts(t, watch([]Check{probed("h:1")}, nil), 120)
 	if got[0] != firstProbe {
 		t.Errorf("the first probe began at %v; want %v", got[0], firstProbe)
 	}
 	for i := 1; i < len(got); i++ {
 		// An endpoint that comes up right after probe i-1 is found by probe i.
-		if gap, most := got[i]-got[i-1], min(max(got[i-1]/8, firstProbe), DefaultInterval); gap != most {
+		if gap, most := got[i]-got[i-1], min(max(got[i-1]/12, firstProbe), DefaultInterval); gap != most {
 			t.Errorf("probe %d began %v after the one at %v; want %v", i, gap, got[i-1], most)
 		}
 	}

@@ -86,6 +86,7 @@ var Table = map[string]Rule{
 	"internal/lab/labtest": {Imports: []string{"internal/lab"}},
 	"internal/preflight":   {Imports: []string{"internal/lab"}},
 	"internal/story":       {Imports: []string{"internal/lab"}},
+	"internal/bench":       {Imports: []string{"notify", "notify/socket"}, Modules: []string{sys}},
 	"internal/demo":        {Imports: []string{"internal/lab", "internal/story", "notify", "notify/socket"}, Modules: []string{sys}},
 	"cmd/svcrun/e2e":       {},
 	"cmd/svcgen/e2e":       {},
