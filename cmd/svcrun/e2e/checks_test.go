@@ -49,8 +49,8 @@ func newStand(t *testing.T, m *labtest.Machine, unit string) stand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Install(path, "/usr/bin/checkserver", 0o755)
-	m.Install(filepath.Join(labtest.Programs(t), "svckit-probe"), "/usr/bin/svckit-probe", 0o755)
+	install(t, m, path, "/usr/bin/checkserver")
+	install(t, m, filepath.Join(labtest.Programs(t), "svckit-probe"), "/usr/bin/svckit-probe")
 	return stand{10000 + 3*int(ports.Add(1)), "/run/" + strings.TrimSuffix(unit, ".service")}
 }
 
