@@ -68,6 +68,10 @@ func run(args, environ []string) (end machine.Status, dir string) {
 		return machine.Status{Code: machine.ExitExec}, ""
 	}
 	outcome, err := supervise.Run(options.Options)
+	if refused := (*supervise.RefusedError)(nil); errors.As(err, &refused) {
+		out.usage(err)
+		return machine.Status{Code: exitUsage}, ""
+	}
 	if err != nil {
 		out.log(machine.Error, err.Error())
 		return machine.Status{Code: 1}, ""

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/svckit/svckit/internal/proc/proctest"
 )
 
 // The promises of svcrun as a program are scripts, in testdata: svcrun runs in
@@ -16,6 +20,9 @@ import (
 const patience = 20 * time.Second
 
 func TestMain(m *testing.M) {
+	if strings.HasSuffix(os.Args[0], ".test") { // and not one of the commands
+		proctest.DefaultSignals()
+	}
 	testscript.Main(m, map[string]func(){"svcrun": main, "child": childMain})
 }
 

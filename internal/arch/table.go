@@ -55,11 +55,12 @@ var Table = map[string]Rule{
 		Modules: []string{sys},
 	},
 	// It reports how processes ended in the terms of the machine that decides on it.
-	"internal/proc":   {Imports: []string{"internal/supervise/machine", "internal/syntax"}, Modules: []string{sys}},
-	"notify/socket":   {Imports: []string{"notify"}, Modules: []string{sys}},
-	"watchdog/probe":  {Imports: []string{"internal/syntax", "watchdog"}, Modules: []string{hpack, sys}},
-	"history/bus":     {Imports: []string{"history"}, Modules: []string{goDBus, goSystemd}},
-	"history/journal": {Imports: []string{"history"}},
+	"internal/proc":          {Imports: []string{"internal/supervise/machine", "internal/syntax"}, Modules: []string{sys}},
+	"internal/proc/proctest": {Modules: []string{sys}},
+	"notify/socket":          {Imports: []string{"notify"}, Modules: []string{sys}},
+	"watchdog/probe":         {Imports: []string{"internal/syntax", "watchdog"}, Modules: []string{hpack, sys}},
+	"history/bus":            {Imports: []string{"history"}, Modules: []string{goDBus, goSystemd}},
+	"history/journal":        {Imports: []string{"history"}},
 
 	// What decides.
 	"internal/supervise/machine": {

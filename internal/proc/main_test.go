@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/svckit/svckit/internal/proc/proctest"
 	"github.com/svckit/svckit/internal/supervise/machine"
 	"github.com/svckit/svckit/internal/syntax"
 )
@@ -44,6 +45,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(parentEnv) != "":
 		parent(os.Getenv(parentEnv))
 	}
+	proctest.DefaultSignals()
 	os.Exit(m.Run())
 }
 

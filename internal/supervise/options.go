@@ -1,7 +1,10 @@
 package supervise
 
 import (
+	"fmt"
+
 	"github.com/svckit/svckit/internal/supervise/machine"
+	"github.com/svckit/svckit/watchdog"
 )
 
 // Options is what Run has to know.
@@ -21,6 +24,26 @@ type Options struct {
 	KillScope KillScope
 	Log       func(machine.Level, string)
 }
+
+// RefusedError is a check that cannot be probed here: it would need what the
+// host or the unit does not have.
+type RefusedError struct {
+	Check  watchdog.Check
+	Live   bool // otherwise a ready check
+	Reason error
+}
+
+// Error names the flag and the check, without its secrets.
+func (e *RefusedError) Error() string {
+	flag := "--ready"
+	if e.Live {
+		flag = "--live"
+	}
+	return fmt.Sprintf("%s: %s: %v", flag, e.Check.Label(), e.Reason)
+}
+
+// Unwrap is for errors.Is and errors.As.
+func (e *RefusedError) Unwrap() error { return e.Reason }
 
 // KillScope is what SIGKILL, and the wait until nothing is left, reach.
 type KillScope string

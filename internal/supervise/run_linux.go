@@ -97,10 +97,10 @@ func prepare(o Options) (*service, error) {
 	if s.table, err = proc.NewTable(); err != nil {
 		return nil, err
 	}
-	for _, c := range append(slices.Clone(o.Machine.Ready), o.Machine.Live...) {
+	for i, c := range append(slices.Clone(o.Machine.Ready), o.Machine.Live...) {
 		p, err := s.newProbe(c)
 		if err != nil {
-			return nil, fmt.Errorf("check %s: %w", c.Label(), err)
+			return nil, &RefusedError{Check: c, Live: i >= len(o.Machine.Ready), Reason: err}
 		}
 		s.probes = append(s.probes, p)
 	}
