@@ -3,6 +3,8 @@
 // svckit_rt0 is what svcrun's ELF header names as its entry point (the linker's
 // -E): it notes which signals are ignored and which are blocked, then goes on to
 // the Go runtime's own entry point, which changes both before any Go code runs.
+// SIGHUP is ignored from here on, until signal.Notify: nobody can mean more by it
+// yet than what svcrun is about to do, and the runtime would die of it.
 //
 // It runs on the kernel's stack, with argc at 0(SP), and no handler is installed
 // yet: what is below SP is free.
@@ -10,6 +12,7 @@
 #define SYS_rt_sigaction 13
 #define SYS_rt_sigprocmask 14
 #define SIG_IGN 1
+#define SIGHUP 1
 #define SIGNALS 64
 #define SIGSET_BYTES 8
 
@@ -36,6 +39,17 @@ done:
 	DECQ	R13
 	JNZ	next
 	MOVQ	R12, ·atEntry+8(SB)
+	// rt_sigaction(SIGHUP, &{SIG_IGN}, NULL, sizeof(sigset_t))
+	MOVQ	$SIG_IGN, -256(SP)
+	MOVQ	$0, -248(SP)
+	MOVQ	$0, -240(SP)
+	MOVQ	$0, -232(SP)
+	MOVQ	$SIGHUP, DI
+	LEAQ	-256(SP), SI
+	XORQ	DX, DX
+	MOVQ	$SIGSET_BYTES, R10
+	MOVQ	$SYS_rt_sigaction, AX
+	SYSCALL
 	// rt_sigprocmask(SIG_BLOCK, NULL, &old, sizeof(sigset_t))
 	XORQ	DI, DI
 	XORQ	SI, SI

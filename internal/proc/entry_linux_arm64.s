@@ -5,6 +5,7 @@
 #define SYS_rt_sigaction 134
 #define SYS_rt_sigprocmask 135
 #define SIG_IGN 1
+#define SIGHUP 1
 #define SIGNALS 64
 #define SIGSET_BYTES 8
 
@@ -32,6 +33,18 @@ done:
 	SUB	$1, R21, R21
 	CBNZ	R21, next
 	MOVD	R20, ·atEntry+8(SB)
+	// rt_sigaction(SIGHUP, &{SIG_IGN}, NULL, sizeof(sigset_t))
+	SUB	$256, RSP, R1
+	MOVD	$SIG_IGN, R4
+	MOVD	R4, (R1)
+	MOVD	ZR, 8(R1)
+	MOVD	ZR, 16(R1)
+	MOVD	ZR, 24(R1)
+	MOVD	$SIGHUP, R0
+	MOVD	$0, R2
+	MOVD	$SIGSET_BYTES, R3
+	MOVD	$SYS_rt_sigaction, R8
+	SVC
 	// rt_sigprocmask(SIG_BLOCK, NULL, &old, sizeof(sigset_t))
 	MOVD	$0, R0
 	MOVD	$0, R1

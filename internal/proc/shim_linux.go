@@ -59,6 +59,11 @@ func Shim(args, environ []string) int {
 // become is execve(2) with these signals ignored, and with the mask that this
 // process began with.
 func become(path string, argv, environ []string, ignore SignalSet) error {
+	if !ignore.Has(syntax.SIGHUP) { // which this process's own entry point ignores
+		if err := dispose(syntax.SIGHUP, sigDfl); err != nil {
+			return err
+		}
+	}
 	for n := syntax.Signal(1); n <= maxSignal; n++ {
 		if ignore.Has(n) {
 			if err := dispose(n, sigIgn); err != nil {

@@ -3,9 +3,12 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -186,6 +189,42 @@ func TestHangUpAtAnyMomentOfTheStartKillsNobody(t *testing.T) {
 done; exit 2`, unit)
 		m.WaitFor(20*time.Second, unit, "SubState=running", "Result=success", "NRestarts=0")
 	})
+}
+
+// From its first instruction on: a program of Go's would die of it until it asks
+// for the signal.
+func TestHangUpInTheFirstMillisecondKillsNobody(t *testing.T) {
+	heeds := regexp.MustCompile(`(?s)^Name:\tsvcrun\n.*(SigIgn|SigCgt):\t[0-9a-f]{15}[13579bdf]\n`)
+	for range 50 {
+		cmd := exec.Command(filepath.Join(labtest.Programs(t), "svcrun"), "--ready=tcp:127.0.0.1:9", "--", "/bin/sleep", "20")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		proc := fmt.Sprintf("/proc/%d/", cmd.Process.Pid)
+		until(t, func() bool {
+			status, _ := os.ReadFile(proc + "status")
+			return heeds.Match(status)
+		})
+		_ = cmd.Process.Signal(syscall.SIGHUP)
+		until(t, func() bool {
+			children, err := os.ReadFile(fmt.Sprintf("%stask/%d/children", proc, cmd.Process.Pid))
+			return err != nil || len(children) > 0
+		})
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil {
+			t.Fatalf("svcrun ended with %v", err)
+		}
+	}
+}
+
+// until looks again and again, for the moment that counts.
+func until(t *testing.T, ok func() bool) {
+	t.Helper()
+	for late := time.Now().Add(20 * time.Second); !ok(); {
+		if time.Now().After(late) {
+			t.Fatal("it never comes to that")
+		}
+	}
 }
 
 func TestHangUpIsCaughtBeforeReadyIsSaid(t *testing.T) {
