@@ -25,8 +25,11 @@ import (
 )
 
 const (
-	// flushWait bounds what a manager that does not read can cost at the end.
-	flushWait = 500 * time.Millisecond
+	// flushWait bounds what a manager that does not read can cost at the end;
+	// barrierWait, where something was said of late that it must not miss. Both
+	// fit into what a unit of svcgen's spares for svcrun beside the service.
+	flushWait   = 500 * time.Millisecond
+	barrierWait = 3 * time.Second
 
 	// recent is how long a message may still lie unread at a busy manager.
 	recent = 10 * time.Second
@@ -171,7 +174,7 @@ func (s *service) close() {
 	// The manager may drop what it finds unread from a sender that has gone,
 	// READY=1 of a service that ends at once too.
 	if time.Since(s.lasting) < recent {
-		if err := s.sender.Barrier(flushWait); err != nil {
+		if err := s.sender.Barrier(barrierWait); err != nil {
 			s.o.Log(machine.Warning, err.Error())
 		}
 	}
