@@ -104,7 +104,7 @@ func TestFailedWaitTellsStateAndJournal(t *testing.T) {
 	m.InstallUnit(unit, "[Service]\nExecStart=/bin/sh -c 'echo the last words; exit 7'\n")
 	m.Run("systemctl", "start", unit)
 	m.WaitFor(5*time.Second, unit, "ActiveState=failed")
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	err := m.Machine.WaitFor(ctx, unit, "ActiveState=active")
 	if err == nil {

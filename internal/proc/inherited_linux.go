@@ -42,12 +42,18 @@ func InheritedIgnored() (ignored SignalSet, known bool) {
 	if atEntry.seen != 0 {
 		return SignalSet(atEntry.ignored), true
 	}
+	return Ignored(), false
+}
+
+// Ignored is the set of signals that are ignored now, and so stay ignored in
+// whatever this process starts.
+func Ignored() (now SignalSet) {
 	for n := syntax.Signal(1); n <= maxSignal; n++ {
 		if handler, err := disposition(n); err == nil && handler == sigIgn {
-			ignored |= NewSignalSet(n)
+			now |= NewSignalSet(n)
 		}
 	}
-	return ignored, false
+	return now
 }
 
 // InheritedDescriptors are the descriptors beyond the standard streams that

@@ -43,7 +43,7 @@ func (s *service) sparePipe() {
 //
 // The shim costs a second start of svcrun, and is had only where it is needed:
 // for the pid of socket activation, and for ignored signals that svcrun has
-// handlers for, which the fork would reset.
+// handlers for by now, which the fork would reset.
 func (s *service) spawn() (int, error) {
 	defer runtime.UnlockOSThread()
 	pipes, err := s.openDescriptors()
@@ -51,7 +51,7 @@ func (s *service) spawn() (int, error) {
 		return 0, err
 	}
 	pid := os.Getpid()
-	shim := activated(s.o.Environ, pid) || s.ignored&^brokenPipe != 0
+	shim := activated(s.o.Environ, pid) || s.handled() != 0
 	child, err := s.table.Start(proc.Command{
 		Argv: s.o.Argv, Path: s.o.Path, Env: childEnv(s.o, s.listener.Address(), pid, shim),
 		Descriptors: pipes, Shim: shim, Ignore: s.ignored,
@@ -66,6 +66,15 @@ func (s *service) spawn() (int, error) {
 	s.main = mainProcess{pid: child, groups: []int{child}}
 	s.mainPID.Store(int64(child))
 	return child, nil
+}
+
+// handled are the signals that the child has to find ignored and that svcrun
+// has a handler for. Others stay ignored by themselves.
+func (s *service) handled() proc.SignalSet {
+	if unusual := s.ignored &^ brokenPipe; unusual != 0 {
+		return unusual &^ proc.Ignored()
+	}
+	return 0
 }
 
 // letGo closes what was given to svcrun for the child. A listener that stayed
