@@ -1,10 +1,8 @@
 package proc
 
 import (
-	"os"
 	"runtime"
 	"slices"
-	"strconv"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -60,21 +58,7 @@ func Ignored() (now SignalSet) {
 // this process was given and would pass on, in order: what has been opened since
 // closes at an exec.
 func InheritedDescriptors() []int {
-	dir, err := os.Open("/proc/self/fd")
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = dir.Close() }()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return nil
-	}
-	var found []int
-	for _, name := range names {
-		if n, err := strconv.Atoi(name); err == nil && n > 2 && passedOn(n) {
-			found = append(found, n)
-		}
-	}
+	found := slices.DeleteFunc(numbersIn("/proc/self/fd"), func(n int) bool { return n <= 2 || !passedOn(n) })
 	slices.Sort(found)
 	return found
 }

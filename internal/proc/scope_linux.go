@@ -51,22 +51,9 @@ func descendants(table []Process, root int) []Process {
 
 // processes reads the process table as far as this process may see it.
 func processes() []Process {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = dir.Close() }()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return nil
-	}
 	var table []Process
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		stat, err := os.ReadFile("/proc/" + name + "/stat")
+	for _, pid := range numbersIn("/proc") {
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		if err != nil {
 			continue // it has just ended
 		}
@@ -75,6 +62,27 @@ func processes() []Process {
 		}
 	}
 	return table
+}
+
+// numbersIn are the names in a directory of proc(5) that are numbers, in no
+// order; none where it cannot be read.
+func numbersIn(path string) []int {
+	dir, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = dir.Close() }()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil
+	}
+	var numbers []int
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
 }
 
 // parseStat reads pid, state, parent and group from proc_pid_stat(5). The

@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -22,16 +20,7 @@ var sandbox = []string{
 }
 
 // server builds testdata/server, once.
-var server = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "svckit-e2e-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "server")
-	build := exec.Command("go", "build", "-trimpath", "-o", path, "./testdata/server")
-	build.Env, build.Stderr = append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
-	return path, build.Run()
-})
+var server = sync.OnceValues(func() (string, error) { return labtest.Build("./testdata/server") })
 
 // ports are the next free ones; a machine has a network of its own.
 var ports atomic.Int32

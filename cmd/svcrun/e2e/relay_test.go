@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,16 +13,7 @@ import (
 )
 
 // speaker builds testdata/speaker, once.
-var speaker = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "svckit-e2e-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "speaker")
-	build := exec.Command("go", "build", "-trimpath", "-o", path, "./testdata/speaker")
-	build.Env, build.Stderr = append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
-	return path, build.Run()
-})
+var speaker = sync.OnceValues(func() (string, error) { return labtest.Build("./testdata/speaker") })
 
 // onEachSpoken is onEach with the speaker installed, and a unit's name.
 func onEachSpoken(t *testing.T, test func(t *testing.T, m *labtest.Machine, unit string)) {

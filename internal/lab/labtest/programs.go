@@ -43,3 +43,16 @@ func Programs(tb testing.TB) string {
 	}
 	return dir
 }
+
+// Build builds a test's own program from the package at path, for as long as
+// the test binary lives.
+func Build(path string) (string, error) {
+	dir, err := os.MkdirTemp("", "svckit-e2e-")
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(dir, filepath.Base(path))
+	build := exec.Command("go", "build", "-trimpath", "-o", program, path)
+	build.Env, build.Stderr = append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
+	return program, build.Run()
+}
