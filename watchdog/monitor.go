@@ -166,6 +166,18 @@ func (m *Monitor) Done(now time.Time, id ID, failure string) bool {
 	return !void && m.count(s, failure)
 }
 
+// Unknown takes an answer that says nothing of the service, only that nobody can
+// know. Before readiness the check does not hold; of a service that serves it
+// counts neither way: what svcrun may not see must not be the end of it.
+func (m *Monitor) Unknown(now time.Time, id ID, said string) {
+	s := m.checks[id]
+	failures := s.failures
+	m.Done(now, id, said)
+	if m.serving && !s.ready {
+		s.failures = failures
+	}
+}
+
 // starved says whether what was to take asked at most has taken so much more
 // that the host cannot have given this process, nor then the service, its
 // turn. Such an answer tells of the host and counts neither way.

@@ -408,3 +408,34 @@ func TestChecksAreNamedReadyOnesFirst(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatCannotBeKnownCountsNeitherWayOnceTheServiceServes(t *testing.T) {
+	c := probed("h:1")
+	c.Failures = 2
+	m := serve(c)
+	for i := range 10 {
+		now := at(time.Duration(i) * c.Interval)
+		m.Due(now)
+		m.Unknown(now, 0, "cannot attribute")
+	}
+	if times, said := m.Failure(0); times != 0 || said != "cannot attribute" {
+		t.Errorf("%d failures, %q; want none, and the reason", times, said)
+	}
+	if now := at(95 * time.Second); !m.Fresh(now) {
+		t.Error("a probe that ended is evidence that probing goes on")
+	}
+	if now := at(100 * time.Second); answer(t, m, now, 0, "refused") {
+		t.Error("unhealthy at the first failure of two")
+	}
+}
+
+func TestWhatCannotBeKnownIsNoReadiness(t *testing.T) {
+	m := watch([]Check{probed("h:1")}, nil)
+	m.Due(at(firstProbe))
+	if m.Unknown(at(firstProbe), 0, "cannot attribute"); m.Ready() {
+		t.Error("ready by a check that could not be answered")
+	}
+	if _, said := m.Pending(); said != "cannot attribute" {
+		t.Errorf("waiting for %q; want the reason", said)
+	}
+}

@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"context"
+	"errors"
 	"os"
 	"syscall"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/notify/socket"
 	"github.com/svckit/svckit/watchdog"
+	"github.com/svckit/svckit/watchdog/probe"
 )
 
 // world is all that the loop asks of the outside, bound once in Run and faked
@@ -197,7 +199,7 @@ func (l *loop) ask(all context.Context, id watchdog.ID) {
 	defer cancel()
 	answer := machine.Probed{ID: id}
 	if err := l.probe(ctx, id); err != nil {
-		answer.Failure = err.Error()
+		answer.Failure, answer.Unknown = err.Error(), errors.Is(err, probe.ErrUnattributed)
 	}
 	if all.Err() != nil { // or the select below may still choose to answer
 		return

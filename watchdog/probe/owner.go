@@ -39,13 +39,13 @@ type holder struct {
 // newOwner prepares to attribute; it fails where the kernel shows no sockets.
 func newOwner(service func() []int) (*owner, error) {
 	if service == nil {
-		return nil, errors.New("cannot attribute: the processes of the service are not known")
+		return nil, fmt.Errorf("%w: the processes of the service are not known", ErrUnattributed)
 	}
 	o := &owner{service: service, proc: "/proc", tables: [2]string{"tcp", "tcp6"}, ours: map[uint64]holder{}, theirs: map[uint64]holder{}}
 	for _, name := range []string{"/self/net/tcp", "/self/fd"} {
 		file, err := os.Open(o.proc + name)
 		if err != nil {
-			return nil, fmt.Errorf("cannot attribute: %w", err)
+			return nil, fmt.Errorf("%w: %w", ErrUnattributed, err)
 		}
 		_ = file.Close()
 	}
@@ -124,7 +124,7 @@ func (o *owner) one(s socket, what string) error {
 		return nil
 	}
 	if hidden > 0 {
-		return fmt.Errorf("cannot attribute: the descriptors of the service's process %d cannot be read (CAP_SYS_PTRACE is missing)", hidden)
+		return fmt.Errorf("%w: the descriptors of the service's process %d cannot be read (CAP_SYS_PTRACE is missing)", ErrUnattributed, hidden)
 	}
 	if !o.remembers(o.theirs, s.inode) {
 		if h, _, found = o.find(s.inode, o.everyone()); !found {
@@ -150,7 +150,7 @@ func (o *owner) nobody(s socket, what string) error {
 	case s.uid < 0:
 		return fmt.Errorf("%s is held by another process, not by this service", what)
 	case s.uid != os.Geteuid() && blind():
-		return fmt.Errorf("cannot attribute: %s is held by a process of uid %d, which cannot be seen (CAP_SYS_PTRACE is missing)", what, s.uid)
+		return fmt.Errorf("%w: %s is held by a process of uid %d, which cannot be seen (CAP_SYS_PTRACE is missing)", ErrUnattributed, what, s.uid)
 	}
 	return fmt.Errorf("%s is held by a process of uid %d, not by this service", what, s.uid)
 }

@@ -11,6 +11,10 @@ import (
 	"github.com/svckit/svckit/watchdog"
 )
 
+// ErrUnattributed is an answer that says nothing of the service: whose a socket
+// is cannot be found out with the rights that there are.
+var ErrUnattributed = errors.New("cannot attribute")
+
 // Probe asks once.
 type Probe interface {
 	// Probe answers nil when the check holds. The caller gives ctx the

@@ -63,7 +63,7 @@ func eachRow(ctx context.Context, path string, take func(row []byte) bool) error
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("cannot attribute: %w", err)
+		return fmt.Errorf("%w: %w", ErrUnattributed, err)
 	}
 	defer file.Close()
 	return rows(ctx, file, take)
@@ -75,13 +75,13 @@ func rows(ctx context.Context, table io.Reader, take func(row []byte) bool) erro
 	for first := true; ctx.Err() == nil; first = false {
 		row, err := in.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
-			return errors.New("cannot attribute: the kernel's table of sockets has a line that is too long")
+			return fmt.Errorf("%w: the kernel's table of sockets has a line that is too long", ErrUnattributed)
 		}
 		if len(row) == 0 || !first && !take(bytes.TrimSuffix(row, []byte("\n"))) {
 			return nil
 		}
 		if err != nil && err != io.EOF {
-			return fmt.Errorf("cannot attribute: %w", err)
+			return fmt.Errorf("%w: %w", ErrUnattributed, err)
 		}
 	}
 	return ctx.Err()

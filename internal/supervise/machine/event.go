@@ -34,9 +34,12 @@ type (
 	Signalled struct{ Signal syntax.Signal }
 
 	// Probed is the answer of a probe; Failure is empty where the check holds.
+	// Unknown says that the answer is no word about the service, but about what
+	// svcrun may not see.
 	Probed struct {
 		ID      watchdog.ID
 		Failure string
+		Unknown bool
 	}
 
 	// Heard is a message of the child. Descriptors that came with it are kept

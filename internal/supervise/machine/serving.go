@@ -88,6 +88,12 @@ func (m *Machine) heartbeat() {
 
 // probed takes a probe's answer.
 func (m *Machine) probed(p Probed) {
+	if p.Unknown {
+		m.monitor.Unknown(m.now, p.ID, p.Failure)
+		label := m.monitor.Check(p.ID).Label()
+		m.warnOnce("unknown "+label, label+": "+p.Failure+"; it counts neither for nor against the service")
+		return
+	}
 	if m.monitor.Done(m.now, p.ID, p.Failure) {
 		m.checkUnhealthy(p.ID)
 	}
