@@ -471,7 +471,7 @@ func TestADescriptorClosedWithoutANewlineIsWhatTheStartTimeoutTells(t *testing.T
 func TestLiveCheckThatCannotBeAnsweredEndsNobody(t *testing.T) {
 	r := newRig(typical()).ready()
 	for range 10 {
-		r.wait(10*time.Second).do(Probed{ID: 1, Failure: "cannot attribute: x", Unknown: true})
+		r.wait(10 * time.Second).do(Probed{ID: 1, Failure: "cannot attribute: x", Unknown: true})
 	}
 	expect(t, r, Ready, "log tcp:127.0.0.1:2: cannot attribute: x; it counts neither for nor against the service",
 		"STATUS=ready 1/1, live 0/1, failing: tcp:127.0.0.1:2 (cannot attribute: x)")
