@@ -130,7 +130,7 @@ func TestJournalKeepsEveryLine(t *testing.T) {
 	m.InstallUnit(unit, "[Service]\nType=oneshot\nExecStart=/usr/bin/seq "+strconv.Itoa(lines)+"\n")
 	m.Run("systemctl", "start", unit)
 	m.Run("journalctl", "--sync")
-	text := m.Run("journalctl", "-q", "-o", "json", "--output-fields=MESSAGE", "_COMM=seq", "-u", unit)
+	text := m.Run("journalctl", "-q", "-o", "json", "--output-fields=MESSAGE", "--identifier=seq", "-u", unit)
 	if got := strings.Count(text, "\n"); got != lines {
 		t.Errorf("%d lines, want %d", got, lines)
 	}
