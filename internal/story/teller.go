@@ -11,7 +11,7 @@ import (
 // The journal tells a line some milliseconds after it was written: lines wait
 // that long for others that belong before them.
 const (
-	settleTime = 400 * time.Millisecond
+	settleTime = time.Second
 	tellEvery  = 100 * time.Millisecond
 )
 
