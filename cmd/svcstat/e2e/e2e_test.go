@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,7 +24,7 @@ const (
 )
 
 func TestSvcstatTellsWhatHappened(t *testing.T) {
-	program := build(t)
+	program := filepath.Join(labtest.Programs(t), "svcstat")
 	for _, suite := range lab.Suites() {
 		t.Run(string(suite), func(t *testing.T) {
 			t.Parallel()
@@ -48,20 +47,6 @@ func TestSvcstatTellsWhatHappened(t *testing.T) {
 			t.Run("sources", func(t *testing.T) { checkSources(t, m) })
 		})
 	}
-}
-
-// build is the program that `make` built, or one built here.
-func build(t *testing.T) string {
-	if dir := os.Getenv("SVCKIT_BIN"); dir != "" {
-		return filepath.Join(dir, "svcstat")
-	}
-	program := filepath.Join(t.TempDir(), "svcstat")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", program, "..")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return program
 }
 
 // document is what is checked of `svcstat history --json`.
