@@ -145,7 +145,7 @@ func (o options) complete(environ []string) (options, error) {
 		o.Machine.Drain.Steps = drain.Default().Steps
 	}
 	o.Environ = environ
-	o.NotifyAddress = variable(environ, "NOTIFY_SOCKET")
+	o.NotifyAddress = supervise.Variable(environ, "NOTIFY_SOCKET")
 	o.Machine.Managed = o.NotifyAddress != ""
 	o.Machine.WatchdogPeriod = watchdogPeriod(environ)
 	o.Machine.InterruptStops = os.Getpid() == 1 || isTerminal(os.Stdin)
@@ -160,8 +160,8 @@ func (o options) complete(environ []string) (options, error) {
 // watchdogPeriod is what the manager expects of this process, 0 for nothing
 // (sd_watchdog_enabled(3)).
 func watchdogPeriod(environ []string) time.Duration {
-	usec, err := strconv.ParseUint(variable(environ, "WATCHDOG_USEC"), 10, 64)
-	pid := variable(environ, "WATCHDOG_PID")
+	usec, err := strconv.ParseUint(supervise.Variable(environ, "WATCHDOG_USEC"), 10, 64)
+	pid := supervise.Variable(environ, "WATCHDOG_PID")
 	if err != nil || usec > math.MaxInt64/1000 || pid != "" && pid != strconv.Itoa(os.Getpid()) {
 		return 0
 	}

@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/svckit/svckit/internal/supervise"
 )
 
 // find is the executable that name means: itself where it has a slash, else
@@ -17,7 +19,7 @@ func find(name string, environ []string) (string, error) {
 		return name, executable(name)
 	}
 	var failed error = syscall.ENOENT
-	for _, dir := range filepath.SplitList(variable(environ, "PATH")) {
+	for _, dir := range filepath.SplitList(supervise.Variable(environ, "PATH")) {
 		path := filepath.Join(dir, name)
 		err := executable(path)
 		if err == nil {
@@ -48,14 +50,4 @@ func unwrap(err error) error {
 		return pathError.Err
 	}
 	return err
-}
-
-// variable is the value of an environment variable, "" where it is not set.
-func variable(environ []string, name string) string {
-	for _, entry := range environ {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/internal/supervise"
 	"github.com/svckit/svckit/internal/supervise/machine"
 )
 
@@ -31,7 +32,7 @@ func newOutput(stdout, stderr *os.File, environ []string) *output {
 	o := &output{stdout: stdout, stderr: &sink{fd: raw(stderr.Fd())}, level: machine.Info}
 	var st unix.Stat_t
 	if unix.Fstat(int(stderr.Fd()), &st) == nil {
-		o.prefixed = variable(environ, "JOURNAL_STREAM") == fmt.Sprintf("%d:%d", st.Dev, st.Ino)
+		o.prefixed = supervise.Variable(environ, "JOURNAL_STREAM") == fmt.Sprintf("%d:%d", st.Dev, st.Ino)
 	}
 	return o
 }

@@ -21,22 +21,19 @@ var brokenPipe = proc.NewSignalSet(syntax.SIGPIPE)
 // and takes it that systemd has started it as it starts most.
 func ignoredAtStart(environ []string) proc.SignalSet {
 	ignored, known := proc.InheritedIgnored()
-	if !known && variable(environ, "INVOCATION_ID") != "" {
+	if !known && Variable(environ, "INVOCATION_ID") != "" {
 		ignored |= brokenPipe
 	}
 	return ignored
 }
 
-// sparePipe keeps a broken stderr from killing svcrun: without, the Go runtime
-// dies of SIGPIPE when a write to it fails, and a journal that is restarted
-// would take every service with it. A signal that is ignored stays so in the
-// child; one that is caught is reset.
-func (s *service) sparePipe() {
+// keepIgnored has SIGPIPE stay ignored where it was: the runtime has caught it,
+// and a signal that is caught is reset in the child. svcrun itself needs no more:
+// its lines are written past os.File, which alone has a program die of one.
+func (s *service) keepIgnored() {
 	if s.ignored&brokenPipe != 0 {
 		signal.Ignore(unix.SIGPIPE)
-		return
 	}
-	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 }
 
 // spawn starts the child, on the first thread, and frees the loop from it.
@@ -51,7 +48,7 @@ func (s *service) spawn() (int, error) {
 		return 0, err
 	}
 	pid := os.Getpid()
-	shim := activated(s.o.Environ, pid) || s.handled() != 0
+	shim := activated(s.o.Environ, pid) || s.resetByFork() != 0
 	child, err := s.table.Start(proc.Command{
 		Argv: s.o.Argv, Path: s.o.Path, Env: childEnv(s.o, s.listener.Address(), pid, shim),
 		Descriptors: pipes, Shim: shim, Ignore: s.ignored,
@@ -68,9 +65,9 @@ func (s *service) spawn() (int, error) {
 	return child, nil
 }
 
-// handled are the signals that the child has to find ignored and that svcrun
+// resetByFork are the signals that the child has to find ignored and that svcrun
 // has a handler for. Others stay ignored by themselves.
-func (s *service) handled() proc.SignalSet {
+func (s *service) resetByFork() proc.SignalSet {
 	if unusual := s.ignored &^ brokenPipe; unusual != 0 {
 		return unusual &^ proc.Ignored()
 	}

@@ -25,8 +25,8 @@ const execPID = "SYSTEMD_EXEC_PID"
 
 // activated says whether the manager has passed descriptors to this process.
 func activated(environ []string, pid int) bool {
-	fds, err := strconv.Atoi(variable(environ, "LISTEN_FDS"))
-	return err == nil && fds > 0 && variable(environ, "LISTEN_PID") == strconv.Itoa(pid)
+	fds, err := strconv.Atoi(Variable(environ, "LISTEN_FDS"))
+	return err == nil && fds > 0 && Variable(environ, "LISTEN_PID") == strconv.Itoa(pid)
 }
 
 // childEnv is the child's environment: svcrun's own, with svcrun's socket in
@@ -43,7 +43,7 @@ func childEnv(o Options, socket string, pid int, shim bool) []string {
 	if !shim || !activated(o.Environ, pid) {
 		kept = without(kept, activation...)
 	}
-	if !shim || variable(o.Environ, execPID) != strconv.Itoa(pid) {
+	if !shim || Variable(o.Environ, execPID) != strconv.Itoa(pid) {
 		kept = without(kept, execPID)
 	}
 	kept = withoutEntry(kept, "RUNTIME_DIRECTORY", o.RuntimeDir)
@@ -69,8 +69,8 @@ func heeds(live []watchdog.Check) bool {
 	return slices.ContainsFunc(live, func(c watchdog.Check) bool { return c.Kind == watchdog.Notify })
 }
 
-// variable is the value of an environment variable, "" where it is not set.
-func variable(environ []string, name string) string {
+// Variable is the value of an environment variable, "" where it is not set.
+func Variable(environ []string, name string) string {
 	for _, entry := range environ {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
 			return value

@@ -189,7 +189,7 @@ func (s *service) listen() {
 	burst, ended := make(chan os.Signal, 64), make(chan os.Signal, 1)
 	signal.Notify(burst, handled...)
 	signal.Notify(ended, unix.SIGCHLD)
-	s.sparePipe()
+	s.keepIgnored()
 	s.signals, s.children = burst, ended
 }
 

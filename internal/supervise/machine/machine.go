@@ -30,7 +30,7 @@ type Machine struct {
 	childReloading bool // the child said RELOADING=1, and not yet READY=1
 	childStatus    string
 	statusSent     string
-	refused        map[string]bool // keys that have been warned of
+	warned         map[string]bool // kinds of what has been warned of
 	reloadWanted   bool            // asked for before the service was ready
 	reloadFailed   string          // why the last reload failed; "" if it was done
 	awaited        bool            // somebody waits for the end of the reload
@@ -63,7 +63,7 @@ func New(cfg Config, now time.Time) *Machine {
 		monitor:  watchdog.NewMonitor(cfg.Ready, cfg.Live),
 		now:      now,
 		deadline: now.Add(cfg.StartDelay),
-		refused:  map[string]bool{},
+		warned:   map[string]bool{},
 	}
 }
 

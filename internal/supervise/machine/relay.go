@@ -78,8 +78,8 @@ func (m *Machine) adopted(pid int) {
 
 // warnOnce logs a warning the first time.
 func (m *Machine) warnOnce(kind, text string) {
-	if !m.refused[kind] {
-		m.refused[kind] = true
+	if !m.warned[kind] {
+		m.warned[kind] = true
 		m.log(Warning, text)
 	}
 }
