@@ -27,6 +27,7 @@ type Record struct {
 	Begun    time.Time `json:"begun"`             // svcrun was started
 	Started  time.Time `json:"started,omitzero"`  // the child was executed
 	Ready    time.Time `json:"ready,omitzero"`    // READY=1 went out
+	Stable   time.Time `json:"stable,omitzero"`   // healthy for --stable-after: earlier failures were forgotten
 	Stopping time.Time `json:"stopping,omitzero"` // the way out began
 	Ended    time.Time `json:"ended,omitzero"`    // zero while the record is open
 

@@ -285,6 +285,31 @@ func (m *Monitor) Ready() bool {
 	return true
 }
 
+// Health is what the live checks say together.
+type Health int
+
+// What they can say.
+const (
+	Passing Health = iota // none has failed when it was last asked
+	Failing               // one has, and none to its threshold
+	Broken                // one has failed to its threshold
+)
+
+// Health is that of the check that is worst off.
+func (m *Monitor) Health() Health {
+	health := Passing
+	for _, s := range m.checks {
+		switch {
+		case s.ready || s.failures == 0:
+		case s.failures >= s.Failures:
+			return Broken
+		default:
+			health = Failing
+		}
+	}
+	return health
+}
+
 // Fresh says whether a heartbeat may go out: every live check has completed a
 // probe within its interval and timeout. What a failed probe means is decided
 // at the threshold, not here.

@@ -439,3 +439,24 @@ func TestWhatCannotBeKnownIsNoReadiness(t *testing.T) {
 		t.Errorf("waiting for %q; want the reason", said)
 	}
 }
+
+func TestHealthIsThatOfTheWorstLiveCheck(t *testing.T) {
+	live := Check{Kind: TCP, Interval: time.Second, Timeout: time.Second, Failures: 2, Successes: 1}
+	m := NewMonitor([]Check{live}, []Check{live, live})
+	now := time.Unix(0, 0)
+	m.Start(now)
+	m.Served(now)
+	for _, step := range []struct {
+		id      ID
+		failure string
+		want    Health
+	}{
+		{0, "no", Passing}, {1, "no", Failing}, {2, "", Failing}, {1, "", Passing},
+		{2, "no", Failing}, {2, "no", Broken}, {1, "", Broken}, {2, "", Passing},
+	} {
+		m.Done(now, step.id, step.failure)
+		if got := m.Health(); got != step.want {
+			t.Errorf("after check %d said %q the health is %d, want %d", step.id, step.failure, got, step.want)
+		}
+	}
+}

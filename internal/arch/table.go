@@ -49,7 +49,7 @@ var Table = map[string]Rule{
 	// What touches the world.
 	"internal/supervise": {
 		Imports: []string{
-			"drain", "internal/proc", "internal/supervise/machine", "internal/syntax",
+			"drain", "history", "internal/proc", "internal/supervise/machine", "internal/syntax",
 			"notify", "notify/socket", "watchdog", "watchdog/probe",
 		},
 		Modules: []string{sys},

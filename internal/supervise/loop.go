@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/internal/supervise/machine"
 	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/notify/socket"
@@ -36,6 +37,8 @@ type world struct {
 	adopt   func(pid int) error       // has another process be the main one
 	lost    func() machine.Event      // what a main process came to whose status svcrun was not left
 	answer  func(fd int, text string) // tells how a reload ended, and closes fd
+	note    func(history.Record)      // writes the record of the run down
+	forget  func()                    // ends the memory of runs that failed
 	log     func(machine.Level, string)
 }
 
@@ -157,6 +160,10 @@ func (l *loop) perform(action machine.Action) machine.Event {
 		l.await()
 	case machine.Answer:
 		l.answerAll(a.Failure)
+	case machine.Note:
+		l.note(a.Record)
+	case machine.Forget:
+		l.forget()
 	case machine.Log:
 		l.log(a.Level, a.Text)
 	case machine.Exit:

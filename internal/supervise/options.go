@@ -19,7 +19,10 @@ type Options struct {
 	NotifyAddress string   // the manager's socket; "" where nobody listens
 	ListenAddress string   // where svcrun's own socket for the child must stand; "" for its own choice
 	RuntimeDir    string   // svcrun's own, not the child's business
-	StateDir      string
+	StateDir      string   // where the records of the runs are kept; "" for none
+	History       int      // how many of them
+	Name          string   // the unit's, for the records
+	Version       string   // svcrun's, for the records
 
 	KillScope KillScope
 	Log       func(machine.Level, string)

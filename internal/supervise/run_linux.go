@@ -65,6 +65,7 @@ type service struct {
 	signals  <-chan os.Signal
 	children <-chan os.Signal
 	muted    map[string]bool // what could not be sent, and has been warned of
+	recorder recorder        // nil where no records are kept
 	lasting  time.Time       // when something was last sent that must not be lost
 }
 
@@ -83,8 +84,11 @@ func Run(o Options) (machine.Outcome, error) {
 		receive: s.receive, trusts: s.trusts, send: s.send, noticed: s.noticed,
 		probe: s.probe, hook: s.hook, log: o.Log,
 		adopt: s.adopt, lost: s.lost, answer: socket.Answer,
+		note: s.note, forget: s.forget,
 	}, o.Machine)
-	return l.run(), nil
+	outcome := l.run()
+	s.closeRecord(outcome.Record)
+	return outcome, nil
 }
 
 // prepare opens all that a run needs; whatever fails here, fails before the

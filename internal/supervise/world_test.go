@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/svckit/svckit/drain"
+	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/internal/supervise/machine"
 	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/notify/socket"
@@ -51,6 +52,7 @@ type fake struct {
 	log     []string
 	probing int // probes that are out
 	outcome chan machine.Outcome
+	noted   []history.Record
 }
 
 // start runs a loop in such a world.
@@ -122,7 +124,9 @@ func (f *fake) world() world {
 			f.did("adopt %d", pid)
 			return f.adoptFails
 		},
-		lost: func() machine.Event { return f.lost },
+		lost:   func() machine.Event { return f.lost },
+		note:   func(r history.Record) { f.noted = append(f.noted, r) },
+		forget: func() { f.did("forget") },
 		answer: func(fd int, failure string) {
 			f.did("answer %q", failure)
 			_ = syscall.Close(fd)

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/notify"
 	"github.com/svckit/svckit/watchdog"
@@ -53,6 +54,13 @@ type (
 	// was done.
 	Answer struct{ Failure string }
 
+	// Forget ends the memory of runs that failed: the service has been healthy
+	// for long enough, or has said so itself.
+	Forget struct{}
+
+	// Note is the record of the run so far, to be written down.
+	Note struct{ Record history.Record }
+
 	// Log is a line for the journal.
 	Log struct {
 		Level Level
@@ -73,6 +81,8 @@ func (StopHook) action()   {}
 func (Adopt) action()      {}
 func (Await) action()      {}
 func (Answer) action()     {}
+func (Forget) action()     {}
+func (Note) action()       {}
 func (Log) action()        {}
 func (Exit) action()       {}
 

@@ -13,8 +13,9 @@ import (
 type Config struct {
 	Ready, Live  []watchdog.Check
 	OnUnhealthy  watchdog.OnUnhealthy // of checks that name none of their own
-	StartDelay   time.Duration        // before the child is started
+	Hold         Hold                 // before the child is started
 	StartTimeout time.Duration        // for READY=1
+	StableAfter  time.Duration        // of unbroken health until earlier failures are forgotten; 0 for never
 	EarlyExit    EarlyExit            // of a child that exits 0 before READY=1
 	Drain        drain.Plan
 	AbortWait    time.Duration
@@ -26,6 +27,16 @@ type Config struct {
 	InterruptStops    bool          // SIGINT is a request to stop: on a terminal, or as PID 1
 	ManagerSignalsAll bool          // KillMode=control-group: the child gets the manager's TERM as well
 }
+
+// Hold is for how long a start is held back, and why.
+type Hold struct {
+	Pause  time.Duration // for a storm of failures
+	Delay  time.Duration // of the ladder; after the pause
+	Reason string
+}
+
+// Total is how long the child waits.
+func (h Hold) Total() time.Duration { return h.Pause + h.Delay }
 
 // EarlyExit is what a child's exit 0 before READY=1 means.
 type EarlyExit string

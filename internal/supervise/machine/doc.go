@@ -20,6 +20,8 @@
 //     requested meanwhile;
 //   - no heartbeat follows a child's WATCHDOG=trigger;
 //   - descriptors go on with FDSTORE=1 and BARRIER=1 alone;
+//   - the record of the run has every phase, up to its bound, each with its
+//     reason and its time;
 //   - whoever asked for a reload is answered once it is over, and before the end;
 //   - Done is reached within the plan's budget of the first request to stop;
 //   - there is one deadline, recomputed from the state; it belongs to the state

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/svckit/svckit/drain"
+	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/notify"
 	"github.com/svckit/svckit/watchdog"
@@ -19,9 +20,15 @@ type Machine struct {
 	now     time.Time // of the event being stepped
 	actions []Action  // of the event being stepped
 
+	record  history.Record
+	phaseAt time.Time // when the record's last phase began
+	noted   bool      // the record is as the loop has it
+
 	deadline time.Time // the state's own, set anew by every transition; zero for none
 	beat     time.Time // when a heartbeat is owed; meaningful in Ready and Reloading
-	extend   time.Time // when the manager is asked for more time; meaningful in Starting
+	extend   time.Time // when the manager is asked for more time; meaningful in Delaying and Starting
+	stableAt time.Time // when health will have been unbroken for long enough; zero where it is broken
+	stable   bool      // it has been, and the manager has been told so
 
 	main           int  // the main process's pid; 0 before it runs
 	running        bool // the child has been exec'd
@@ -58,13 +65,17 @@ type Machine struct {
 // New is a machine that starts its child at the first Tick, or after the start
 // delay.
 func New(cfg Config, now time.Time) *Machine {
-	return &Machine{
-		cfg:      cfg,
-		monitor:  watchdog.NewMonitor(cfg.Ready, cfg.Live),
-		now:      now,
-		deadline: now.Add(cfg.StartDelay),
-		warned:   map[string]bool{},
+	m := &Machine{
+		cfg:     cfg,
+		monitor: watchdog.NewMonitor(cfg.Ready, cfg.Live),
+		now:     now,
+		extend:  now,
+		warned:  map[string]bool{},
+		noted:   true,
 	}
+	m.record.Begun = now
+	m.enter(Delaying, now.Add(cfg.Hold.Total()))
+	return m
 }
 
 // State is the present state.
@@ -128,8 +139,10 @@ func (m *Machine) settle() {
 	}
 	m.askForTime()
 	m.heartbeat()
+	m.beStable()
 	m.tellStatus()
 	m.answerReload()
+	m.note()
 }
 
 // Deadline is when Step wants a Tick, if ever.
@@ -146,8 +159,11 @@ func (m *Machine) Deadline() (time.Time, bool) {
 	if m.beats() && m.monitor.Fresh(m.now) {
 		sooner(m.beat)
 	}
-	if m.state == Starting && m.cfg.Managed {
+	if m.waits() {
 		sooner(m.extend)
+	}
+	if m.awaitsStability() {
+		sooner(m.stableAt)
 	}
 	return next, !next.IsZero()
 }
@@ -179,6 +195,7 @@ func (m *Machine) expire() {
 // enter goes to a state with its deadline; zero for none.
 func (m *Machine) enter(s State, deadline time.Time) {
 	m.state, m.deadline = s, deadline
+	m.stateBegins()
 }
 
 // do appends actions to what this event asks for.

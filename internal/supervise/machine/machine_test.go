@@ -419,9 +419,9 @@ func TestSilentChildIsUnhealthyAfterItsTimeouts(t *testing.T) {
 
 func TestStartDelayHoldsBackTheChildAndAStopEndsIt(t *testing.T) {
 	cfg := typical()
-	cfg.StartDelay = 10 * time.Second
+	cfg.Hold = Hold{Delay: 10 * time.Second, Reason: "restart 2"}
 	r := newRig(cfg).do(Tick{}).wait(9 * time.Second)
-	expect(t, r, Delaying, "STATUS=start held back for 10s")
+	expect(t, r, Delaying, "STATUS=start held back until 00:00:10, restart 2")
 	expect(t, r.wait(time.Second), Starting, "Spawn")
 	r = newRig(cfg).do(Tick{}, Signalled{syntax.SIGTERM})
 	ends(t, r, Status{}, history.StopRequested)

@@ -35,8 +35,11 @@ const (
 
 // Outcome is how svcrun itself ends, and what it says of it.
 type Outcome struct {
-	Status Status
-	End    history.EndLine
+	Status    Status
+	End       history.EndLine
+	Record    history.Record // of the whole run
+	Failed    bool           // as the manager sees it; a later start may be held back
+	Requested bool           // a stop was asked for: whatever failed before is forgotten
 }
 
 // reason is why the service is on its way out. The first one stays, but for the
@@ -51,28 +54,37 @@ const (
 	aborted                    // the watchdog's SIGABRT
 )
 
-// outcome computes how svcrun ends, from why the service is on its way out and
-// how the main process ended.
+// outcome is how svcrun ends.
 func (m *Machine) outcome() Outcome {
+	status, cause := m.ending()
+	return Outcome{
+		Status: status, End: m.endLine(cause), Record: m.closeRecord(cause),
+		Failed: failed(cause, m.status), Requested: !m.termAt.IsZero(),
+	}
+}
+
+// ending computes how svcrun ends, from why the service is on its way out and
+// how the main process ended.
+func (m *Machine) ending() (Status, history.Cause) {
 	switch m.reason {
 	case unhealthy:
-		return Outcome{Status{Code: ExitUnhealthy}, m.endLine(history.Unhealthy)}
+		return Status{Code: ExitUnhealthy}, history.Unhealthy
 	case startTimeout:
-		return Outcome{Status{Code: ExitStartTimeout}, m.endLine(history.StartTimeout)}
+		return Status{Code: ExitStartTimeout}, history.StartTimeout
 	case aborted:
 		core := m.status.Core && m.status.Signal == syntax.SIGABRT
-		return Outcome{Status{Signal: syntax.SIGABRT, Core: core}, m.endLine(history.Watchdog)}
+		return Status{Signal: syntax.SIGABRT, Core: core}, history.Watchdog
 	case requested, byItself:
 	}
 	switch {
 	case m.mainKilled:
-		return Outcome{Status{Signal: syntax.SIGKILL}, m.endLine(history.StopTimeout)}
+		return Status{Signal: syntax.SIGKILL}, history.StopTimeout
 	case m.reason == requested && (!m.mainGone || m.cfg.clean(m.status, m.sent)):
-		return Outcome{Status{}, m.endLine(history.StopRequested)}
+		return Status{}, history.StopRequested
 	case m.execFailed:
-		return Outcome{m.status, m.endLine(history.Exec)}
+		return m.status, history.Exec
 	}
-	return Outcome{m.status, m.endLine(ownCause(m.status))}
+	return m.status, ownCause(m.status)
 }
 
 // ownCause names the end of a process that nobody asked to end.

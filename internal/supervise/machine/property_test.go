@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/notify"
 	"github.com/svckit/svckit/watchdog"
@@ -55,7 +56,7 @@ func reach(s State) *rig {
 	cfg := typical()
 	switch s {
 	case Delaying:
-		cfg.StartDelay = time.Minute
+		cfg.Hold = Hold{Pause: 20 * time.Second, Delay: 40 * time.Second}
 		return newRig(cfg).do(Tick{})
 	case Starting:
 		return newRig(cfg).started()
@@ -141,6 +142,7 @@ func TestInvariantsHoldUnderAnyEvents(t *testing.T) {
 		if rapid.Bool().Draw(t, "reload command") {
 			cfg.Reload.Command = []string{"/bin/reload"}
 		}
+		cfg.StableAfter = time.Duration(rapid.IntRange(0, 60).Draw(t, "stable-after")) * time.Second
 		r := newRig(cfg).started()
 		for range rapid.IntRange(1, 40).Draw(t, "events") {
 			r.wait(time.Duration(rapid.IntRange(0, 20000).Draw(t, "ms")) * time.Millisecond)
@@ -177,9 +179,35 @@ func TestStopIsOverWithinTheBudgetWhateverHappens(t *testing.T) {
 	})
 }
 
+// recordIsWhole checks that the phases of a record follow each other without a
+// gap from the child's start to its end.
+func (r *rig) recordIsWhole(rec history.Record) error {
+	at := rec.Started
+	for _, p := range rec.Phases {
+		if !p.Began.Equal(at) && rec.More == 0 {
+			return fmt.Errorf("%s begins at %s, what was before it ended at %s", p.Name, p.Began.Sub(epoch), at.Sub(epoch))
+		}
+		at = p.Began.Add(time.Duration(p.TookUsec) * time.Microsecond)
+	}
+	if rec.End == nil || !rec.Ended.Equal(at) || !rec.Ended.Equal(r.ended()) || len(rec.Phases) > history.MaxPhases {
+		return fmt.Errorf("a record of %d phases, the last of which ended at %s; it ended at %s", len(rec.Phases), at.Sub(epoch), rec.Ended.Sub(epoch))
+	}
+	return nil
+}
+
+// ended is when the machine ended.
+func (r *rig) ended() time.Time {
+	for _, x := range r.all {
+		if _, ok := x.action.(Exit); ok {
+			return x.at
+		}
+	}
+	return time.Time{}
+}
+
 // invariants checks what doc.go promises against all that was done.
 func (r *rig) invariants() error {
-	var ready, reloads, exits int
+	var ready, reloads, resets, exits int
 	var stopping, triggered, awaited bool
 	sent := map[string]int{}
 	for _, x := range r.all {
@@ -189,6 +217,9 @@ func (r *rig) invariants() error {
 		switch a := x.action.(type) {
 		case Exit:
 			exits++
+			if err := r.recordIsWhole(a.Outcome.Record); err != nil {
+				return err
+			}
 			if awaited {
 				return fmt.Errorf("somebody still waits for a reload")
 			}
@@ -215,6 +246,10 @@ func (r *rig) invariants() error {
 				ready++
 				if stopping {
 					return fmt.Errorf("READY=1 after STOPPING=1")
+				}
+			case text == "RESTART_RESET=1":
+				if resets++; resets > 1 || x.state != Ready {
+					return fmt.Errorf("RESTART_RESET=1 the %d. time in %v", resets, x.state)
 				}
 			case text == "RELOADING=1":
 				reloads++

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/svckit/svckit/notify"
@@ -42,6 +43,10 @@ func (m *Machine) heard(s notify.Said) {
 	}
 }
 
+// restartReset has the manager forget earlier failures, from systemd 258 on
+// (sd_notify(3)); before, it is of no effect.
+var restartReset = notify.Field{Key: "RESTART_RESET", Value: "1"}
+
 // forward passes on what is the manager's to answer.
 func (m *Machine) forward(s notify.Said) {
 	if !m.cfg.Managed {
@@ -53,6 +58,9 @@ func (m *Machine) forward(s notify.Said) {
 	}
 	if extend := m.bounded(s.Extend); extend > 0 {
 		message = append(message, notify.Field{Key: "EXTEND_TIMEOUT_USEC", Value: notify.Microseconds(extend)})
+	}
+	if slices.Contains(s.Forward, restartReset) {
+		m.forget()
 	}
 	if len(message) > 0 {
 		m.do(Send{Message: message, Attached: s.Barrier || s.Stores})

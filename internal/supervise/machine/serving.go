@@ -20,9 +20,9 @@ const (
 
 // spawned begins to watch a child that has just been exec'd.
 func (m *Machine) spawned(pid int) {
-	m.enter(Starting, m.now.Add(m.cfg.StartTimeout))
+	m.deadline = m.now.Add(m.cfg.StartTimeout)
 	m.running, m.main = true, pid
-	m.extend = m.now
+	m.record.Started = m.now
 	m.monitor.Start(m.now)
 }
 
@@ -45,6 +45,7 @@ func (m *Machine) readyNow() bool {
 func (m *Machine) serve() {
 	m.enter(Ready, time.Time{})
 	m.served = true
+	m.record.Ready = earliest(m.record.Ready, m.now)
 	m.monitor.Served(m.now)
 	m.beat = m.now.Add(m.cfg.WatchdogPeriod / 2)
 	m.say(notify.Field{Key: "READY", Value: "1"})
@@ -62,9 +63,15 @@ func (m *Machine) startTimedOut() {
 	m.stopping()
 }
 
-// askForTime keeps the manager from overtaking the start timeout.
+// waits says whether the manager waits for READY=1, and could lose patience.
+func (m *Machine) waits() bool {
+	return (m.state == Delaying || m.state == Starting) && m.cfg.Managed
+}
+
+// askForTime keeps the manager from overtaking the start delay and the start
+// timeout.
 func (m *Machine) askForTime() {
-	if m.state != Starting || m.extend.IsZero() || m.now.Before(m.extend) {
+	if !m.waits() || m.now.Before(m.extend) {
 		return
 	}
 	m.extend = m.now.Add(extendEvery)

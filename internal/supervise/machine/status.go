@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/notify"
@@ -34,7 +35,7 @@ func (m *Machine) statusText() string {
 func (m *Machine) ownStatus() string {
 	switch m.state {
 	case Delaying:
-		return "start held back for " + syntax.FormatDuration(m.cfg.StartDelay)
+		return "start held back until " + m.deadline.Format(time.TimeOnly) + ", " + m.cfg.Hold.Reason
 	case Starting:
 		return join("starting", m.monitor.Summary())
 	case Ready:
@@ -42,7 +43,7 @@ func (m *Machine) ownStatus() string {
 	case Reloading:
 		return join("reloading", m.monitor.Summary())
 	case Draining, Stopping, Ending, Killing, Aborting:
-		return m.state.String() + m.why()
+		return m.state.String() + ": " + m.why()
 	case Done:
 	}
 	return ""
@@ -68,19 +69,19 @@ func (m *Machine) reloadStatus() string {
 func (m *Machine) why() string {
 	switch m.reason {
 	case requested:
-		return ": stop requested"
+		return "stop requested"
 	case unhealthy:
-		return fmt.Sprintf(": unhealthy, %s failed %d times (%s)", m.failedCheck, m.failedTimes, m.failedSaid)
+		return fmt.Sprintf("unhealthy, %s failed %d times (%s)", m.failedCheck, m.failedTimes, m.failedSaid)
 	case startTimeout:
-		return fmt.Sprintf(": not ready within %s", syntax.FormatDuration(m.cfg.StartTimeout))
+		return fmt.Sprintf("not ready within %s", syntax.FormatDuration(m.cfg.StartTimeout))
 	case aborted:
-		return ": watchdog"
+		return "watchdog"
 	case byItself:
 		if m.mainGone {
-			return ": the main process " + m.status.String()
+			return "the main process " + m.status.String()
 		}
 	}
-	return ": the service stops by itself"
+	return "the service stops by itself"
 }
 
 func join(a, b string) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/notify"
 )
@@ -87,6 +88,7 @@ func (m *Machine) stopAgain(again bool) {
 // to STOPPING=1, but must give the time that the stop takes.
 func (m *Machine) beginStop() {
 	m.stopAt = m.now
+	m.record.Stopping = m.now
 	m.stopHook()
 	m.monitor.Stop()
 	m.do(StopProbes{})
@@ -106,6 +108,7 @@ func (m *Machine) sayStopping() {
 func (m *Machine) draining(delay time.Duration) {
 	if len(m.cfg.Drain.PreStop) > 0 {
 		m.enter(Draining, m.now.Add(m.cfg.Drain.PreStopTimeout))
+		m.phase(history.Phase{Name: phasePreStop, Reason: m.why()})
 		m.hookRunning = true
 		m.do(Hook{m.cfg.Drain.PreStop})
 		return
@@ -120,6 +123,7 @@ func (m *Machine) drainDelay(delay time.Duration) {
 		return
 	}
 	m.enter(Draining, m.now.Add(delay))
+	m.phase(history.Phase{Name: phaseDrainDelay, Reason: m.why()})
 }
 
 // hookEnded goes on when the hook is over.
@@ -184,6 +188,7 @@ func (m *Machine) nextStep() {
 	}
 	step := m.steps[m.step]
 	m.deadline = m.now.Add(step.Wait)
+	m.phase(history.Phase{Name: phaseStop, Signal: step.Signal.Name(), Reason: m.why()})
 	m.sent = append(m.sent, step.Signal)
 	to := ToGroup
 	if step.MainOnly {
@@ -208,6 +213,7 @@ func (m *Machine) childStopping() {
 	m.step = 0
 	wait := m.cfg.Drain.StepsBudget() - 2*m.cfg.Drain.KillWait
 	m.enter(Stopping, m.now.Add(wait))
+	m.phase(history.Phase{Name: phaseStop, Reason: m.why()})
 }
 
 // mainExited takes the end of the main process.
