@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/svckit/svckit/internal/syntax"
 	"pgregory.net/rapid"
+
+	"github.com/svckit/svckit/internal/syntax"
 )
 
 // firstRefused runs a service that fails at once and returns the number of

@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/svckit/svckit/internal/syntax"
 	"pgregory.net/rapid"
+
+	"github.com/svckit/svckit/internal/syntax"
 )
 
 // usec writes expectations as systemd's own logs would: in microseconds.
