@@ -7,12 +7,35 @@ import (
 	"unicode/utf8"
 )
 
+// What a text may say that only the manager knows. No other text can hold
+// these: they are noncharacters, which systemd refuses.
+const (
+	Instance    = '\uFDD0' // the instance of a template, %i
+	Credentials = '\uFDD1' // the directory of the service's credentials, %d
+)
+
+// doubling writes a text for a place where % is special, and whatever else is
+// given as pairs.
+func doubling(pairs ...string) *strings.Replacer {
+	return strings.NewReplacer(append(pairs, "%", "%%", string(Instance), "%i", string(Credentials), "%d")...)
+}
+
+// Readable is a text for people, with specifiers where the manager puts in
+// what it knows.
+func Readable(s string) string {
+	return strings.NewReplacer(string(Instance), "%i", string(Credentials), "%d").Replace(s)
+}
+
+// IsNoncharacter says whether systemd takes a text with r in it for invalid
+// UTF-8, though it is not (systemd: src/basic/utf8.c, unichar_is_valid).
+func IsNoncharacter(r rune) bool { return r >= 0xFDD0 && r <= 0xFDEF || r&0xFFFE == 0xFFFE }
+
 // ExecArg quotes an argument of a command line. systemd splits the line in
 // words and undoes quotes and escapes first, then expands specifiers in each
 // word, then variables: so quotes protect neither % nor $, and both are
 // doubled (systemd.service(5), "Command lines").
 func ExecArg(s string) (Value, error) {
-	return word(s, strings.NewReplacer("%", "%%", "$", "$$"))
+	return word(s, doubling("$", "$$"))
 }
 
 // ExecPath quotes the program of a command line, in which no variable is
@@ -21,7 +44,7 @@ func ExecPath(s string) (Value, error) {
 	if !strings.HasPrefix(s, "/") {
 		return "", fmt.Errorf("%q is no absolute path", s)
 	}
-	return word(s, strings.NewReplacer("%", "%%"))
+	return word(s, doubling())
 }
 
 // Assignment quotes NAME=value as one word of Environment=.
@@ -29,7 +52,7 @@ func Assignment(name, value string) (Value, error) {
 	if !IsVariable(name) {
 		return "", fmt.Errorf("%q is no name of a variable; a name is letters, digits and _, and begins with no digit", name)
 	}
-	quoted, err := word(value, strings.NewReplacer("%", "%%"))
+	quoted, err := word(value, doubling())
 	switch {
 	case err != nil:
 		return "", err
@@ -53,12 +76,16 @@ func IsVariable(s string) bool {
 // Plain is the value of a directive that takes its text as it is, but for
 // specifiers: Description=, WorkingDirectory=, SyslogIdentifier=.
 func Plain(s string) (Value, error) {
-	v := Value(strings.ReplaceAll(s, "%", "%%"))
+	v := Value(doubling().Replace(s))
 	if s == "" {
 		return "", fmt.Errorf("the value is empty, which means something else to systemd")
 	}
 	return v, v.check(false)
 }
+
+// Verbatim is a value that is given in systemd's own syntax, specifiers and
+// quotes included. It only may not leave its line.
+func Verbatim(s string) (Value, error) { return Value(s), Value(s).check(false) }
 
 // word quotes one word, where it needs quotes, and doubles what a later
 // expansion would take for its own.
@@ -68,8 +95,10 @@ func word(s string, double *strings.Replacer) (Value, error) {
 		return "", fmt.Errorf("the text is not valid UTF-8")
 	case strings.ContainsRune(s, 0):
 		return "", fmt.Errorf("the text has a NUL byte, which no word can carry")
+	case strings.ContainsFunc(s, isForeignNoncharacter):
+		return "", fmt.Errorf("the text has a noncharacter of Unicode, which systemd takes for invalid")
 	case s != "" && !strings.ContainsFunc(s, special):
-		return Value(s), nil
+		return Value(double.Replace(s)), nil
 	}
 	var out strings.Builder
 	out.WriteByte('"')
@@ -98,5 +127,12 @@ func word(s string, double *strings.Replacer) (Value, error) {
 // itself anywhere in a word; the prefixes of a program (@ - : + !) are none,
 // as a path begins with a slash.
 func special(r rune) bool {
+	if r == Instance || r == Credentials {
+		return false
+	}
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_-./:=,+@", r)
+}
+
+func isForeignNoncharacter(r rune) bool {
+	return IsNoncharacter(r) && r != Instance && r != Credentials
 }

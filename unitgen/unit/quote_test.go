@@ -14,7 +14,7 @@ var nasty = []string{
 	"", " ", "a b", "tab\there", "line\nbreak", "cr\r", `"`, `'`, `\`, `\\`, `a\`, `\n`, `\x41`, "%", "%%", "%n", "100%",
 	"$", "$$", "$HOME", "${HOME}", "x$HOME", "${X:-d}", ";", "#", "# no comment", "; neither", "-", "@", "+", "!", ":", "|",
 	"a=b", "ä€😀", "\u0085", "\u2028", "\x01\x7f", `C:\new`, "daemon off;", "`date`", "$(date)", "*", "~", "[x]", "{a,b}",
-	"a \\", "\\\n", "--flag=v w", "\ufeff", "\U0010ffff",
+	"a \\", "\\\n", "--flag=v w", "\ufeff", "\U0010fffd",
 }
 
 // execLine is ExecStart= with the arguments on one line, or one to a line.
@@ -78,7 +78,9 @@ func TestAnyArgumentsComeBackUnchanged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.StringN(0, 20, -1), rapid.SampledFrom(nasty),
 			rapid.StringOf(rapid.SampledFrom([]rune("\\\"'$% ;#\nan0x{}=-"))))
-		argv := rapid.SliceOfN(text.Filter(func(s string) bool { return !strings.Contains(s, "\x00") && utf8.ValidString(s) }), 0, 6).Draw(t, "argv")
+		argv := rapid.SliceOfN(text.Filter(func(s string) bool {
+			return !strings.Contains(s, "\x00") && utf8.ValidString(s) && !strings.ContainsFunc(s, IsNoncharacter)
+		}), 0, 6).Draw(t, "argv")
 		want := append([]string{"/usr/bin/svc run"}, argv...)
 		got := readBack(t, execLine(t, argv, rapid.Bool().Draw(t, "continued")))
 		if !slices.Equal(got, want) {
@@ -153,7 +155,7 @@ func TestWhatNoLineCanCarryIsRefused(t *testing.T) {
 			t.Errorf("Plain(%q) is %q, %v; want an error with %q", text, v, err, want)
 		}
 	}
-	for text, want := range map[string]string{"a\x00b": "NUL", "\xc3(": "UTF-8"} {
+	for text, want := range map[string]string{"a\x00b": "NUL", "\xc3(": "UTF-8", "a\uffff": "noncharacter", "\U0010ffff": "noncharacter", "\ufddf": "noncharacter"} {
 		if _, err := ExecArg(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ExecArg(%q): %v, want an error with %q", text, err, want)
 		}
@@ -173,16 +175,48 @@ func TestWhatNoLineCanCarryIsRefused(t *testing.T) {
 	}
 }
 
+func TestOnlyWhatTheManagerKnowsBecomesASpecifier(t *testing.T) {
+	text := "50%i " + string(Instance) + " " + string(Credentials) + "/x"
+	const want = "50%%i %i %d/x"
+	for name, quote := range map[string]func() (Value, error){
+		`"` + want + `"`:   func() (Value, error) { return ExecArg(text) },
+		`"A=` + want + `"`: func() (Value, error) { return Assignment("A", text) },
+		want:               func() (Value, error) { return Plain(text) },
+		"-" + "%i":         func() (Value, error) { return ExecArg("-" + string(Instance)) },
+	} {
+		if got, err := quote(); err != nil || string(got) != name {
+			t.Errorf("written as %s, %v; want %s", got, err, name)
+		}
+	}
+	if got := Readable(text); got != "50%i %i %d/x" {
+		t.Errorf("readable is %q", got)
+	}
+}
+
+func TestAVerbatimValueStaysOnItsLine(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"": true, `%t/x "$A" \\`: true, `a\nB=c`: true, `a\\`: true,
+		"a\nB=c": false, `a\`: false, " a": false, "\ufdd0": false,
+	} {
+		if v, err := Verbatim(text); (err == nil) != ok || ok && string(v) != text {
+			t.Errorf("%q: %q, %v; want it taken: %v", text, v, err, ok)
+		}
+	}
+}
+
 func FuzzExecArg(f *testing.F) {
 	for _, s := range nasty {
 		f.Add(s, true)
 	}
 	f.Fuzz(func(t *testing.T, s string, continued bool) {
 		if _, err := ExecArg(s); err != nil {
-			if utf8.ValidString(s) && !strings.Contains(s, "\x00") {
+			if utf8.ValidString(s) && !strings.Contains(s, "\x00") && !strings.ContainsFunc(s, IsNoncharacter) {
 				t.Fatal(err)
 			}
 			return
+		}
+		if strings.ContainsFunc(s, IsNoncharacter) {
+			return // a specifier, which is not read back as it was
 		}
 		want := []string{"/usr/bin/svc run", s, "end"}
 		if got := readBack(t, execLine(t, []string{s, "end"}, continued)); !slices.Equal(got, want) {
@@ -197,7 +231,7 @@ func FuzzPlain(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		quoted, err := Plain(s)
-		if err != nil {
+		if err != nil || strings.ContainsFunc(s, IsNoncharacter) {
 			return
 		}
 		var file File

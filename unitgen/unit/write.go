@@ -59,9 +59,9 @@ func (Blank) write(w *writer) { w.out.WriteByte('\n') }
 // write prints each line of the text behind a # of its own, without control
 // characters: a comment says what it likes, and stays one.
 func (c Comment) write(w *writer) {
-	for _, line := range strings.Split(c.Text, "\n") {
+	for _, line := range strings.Split(Readable(c.Text), "\n") {
 		line = strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) || r == utf8.RuneError {
+			if unicode.IsControl(r) || r == utf8.RuneError || IsNoncharacter(r) {
 				return '?'
 			}
 			return r
@@ -101,6 +101,8 @@ func (v Value) check(continued bool) error {
 	switch {
 	case !utf8.ValidString(s):
 		return fmt.Errorf("the value is not valid UTF-8")
+	case strings.ContainsFunc(s, IsNoncharacter):
+		return fmt.Errorf("the value has a noncharacter of Unicode, which systemd takes for invalid")
 	case strings.ContainsFunc(s, unicode.IsControl):
 		return fmt.Errorf("the value has a control character, such as a newline")
 	case strings.Trim(s, " \t") != s:
