@@ -35,7 +35,7 @@ func deriveRestarts(p Policy, t Target, h Hang) (Restarts, []Warning, error) {
 	}
 	wanted := r.Ladder
 	starts := limitStarts(p.Restart)
-	if wanted.Grows() && !t.Ladder {
+	if wanted.Grows() && !t.Can(restartLadder) {
 		delay, why := wanted.Flattened(policy.Limit{Starts: starts, Within: syntax.Infinity})
 		r.Ladder, r.Why = policy.Flat(delay), why
 	}
@@ -91,8 +91,8 @@ func (r Restarts) warnings(p Policy, t Target, wanted policy.Ladder) []Warning {
 	var warnings []Warning
 	if r.Why != "" {
 		warnings = append(warnings, Warning{Message: fmt.Sprintf(
-			"%s (systemd %s) has no restart ladder: restarts wait a flat %s, %s; lost is the ladder %s",
-			t.Name, t.Systemd, about(r.Ladder.Base), r.Why, ladderText(wanted))})
+			"%s has no restart ladder: restarts wait a flat %s, %s; lost is the ladder %s",
+			t, about(r.Ladder.Base), r.Why, ladderText(wanted))})
 	}
 	switch {
 	case r.Limit.Enabled():

@@ -209,7 +209,7 @@ func TestDerivedLimitIsReachedByTheSlowestFailure(t *testing.T) {
 		p.Restart.Ladder = policy.Ladder{Base: base, Cap: base * time.Duration(rapid.IntRange(1, 100).Draw(t, "times")), Steps: rapid.IntRange(1, 20).Draw(t, "steps")}
 		p.Restart.GiveUp.Starts = rapid.IntRange(1, 20).Draw(t, "starts")
 		for _, target := range Targets() {
-			d, _, err := Derive(p, profile(t, target))
+			d, _, err := Derive(p, target)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -74,7 +74,7 @@ func checkUnit(t *testing.T, unit string, target Target) {
 		if !ownLine.MatchString(line) {
 			t.Fatalf("%q is no line of svcgen's", line)
 		}
-		if strings.HasPrefix(line, "RestartSteps") && !target.Ladder {
+		if strings.HasPrefix(line, "RestartSteps") && !target.Can(restartLadder) {
 			t.Fatalf("%s has no %s", target.Name, line)
 		}
 		if strings.HasPrefix(line, "ExecStart=") {

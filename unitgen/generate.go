@@ -57,7 +57,7 @@ func Generate(p Policy, t Target, o Options) (Result, error) {
 		return Result{}, fmt.Errorf("%s: %w", p.Unit(), err)
 	}
 	text := sign(heading(p.Unit(), o.Source, t), body)
-	return Result{Files: []File{{p.Unit(), text}}, Warnings: warnings}, nil
+	return Result{Files: []File{{p.Unit(), text}}, Warnings: append(warnings, w.warnings...)}, nil
 }
 
 // writer fills in a unit, and keeps the first error.
@@ -66,7 +66,9 @@ type writer struct {
 	target  Target
 	derived Derived
 	file    unit.File
-	err     error
+
+	warnings []Warning
+	err      error
 }
 
 // plain adds a directive that takes its text as it is, if there is any.

@@ -10,7 +10,7 @@ import (
 func (w *writer) serviceType(s *unit.Section) {
 	p := w.policy
 	s.Comment("svcrun is the main process, and the only one that speaks to systemd.")
-	if !p.Reload.Wanted || !w.target.NotifyReload {
+	if !p.Reload.Wanted || !w.target.Can(notifyReload) {
 		s.Add("Type", "notify")
 		s.Add("NotifyAccess", "main")
 		return
@@ -23,15 +23,15 @@ func (w *writer) serviceType(s *unit.Section) {
 
 // reload writes ExecReload= where there is no notify-reload.
 func (w *writer) reload(s *unit.Section, svcrun string) {
-	if !w.policy.Reload.Wanted || w.target.NotifyReload {
+	if !w.policy.Reload.Wanted || w.target.Can(notifyReload) {
 		return
 	}
 	program, err := unit.ExecPath(svcrun)
 	if err != nil && w.err == nil {
 		w.err = fmt.Errorf("svcrun: %w", err)
 	}
-	s.Comment(fmt.Sprintf("%s\n%s (systemd %s) has no Type=notify-reload: svcrun is asked, and answers when it is over.",
-		w.reloadText(), w.target.Name, w.target.Systemd))
+	s.Comment(fmt.Sprintf("%s\n%s has no Type=notify-reload: svcrun is asked, and answers when it is over.",
+		w.reloadText(), w.target))
 	s.Add("ExecReload", program+" reload "+runtimeFlag)
 }
 

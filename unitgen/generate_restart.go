@@ -73,8 +73,8 @@ func (w *writer) ladderComment() string {
 	late := fmt.Sprintf("; each timer may be %s late.", about(policy.TimerSlack))
 	switch {
 	case r.Why != "":
-		return fmt.Sprintf("Restarts wait %s, %s%s\n%s (systemd %s) has no RestartSteps=; the policy's ladder is %s.",
-			about(r.Ladder.Base), r.Why, late, w.target.Name, w.target.Systemd, ladderText(p.Ladder))
+		return fmt.Sprintf("Restarts wait %s, %s%s\n%s has no RestartSteps=; the policy's ladder is %s.",
+			about(r.Ladder.Base), r.Why, late, w.target, ladderText(p.Ladder))
 	case !r.Ladder.Grows():
 		return fmt.Sprintf("Restarts wait %s each%s", about(r.Ladder.Base), late)
 	case p.Factor != 0:

@@ -34,9 +34,8 @@ func (w *writer) timeouts(s *unit.Section) {
 		atMost(p.Drain.Budget()), before, steps, kill, about(margin)))
 	s.Add("TimeoutStopSec", exact(d.Stop))
 
-	s.Comment(fmt.Sprintf("After the watchdog's SIGABRT: %s for a core, %s for SIGKILL; and %s to spare.",
+	w.add(s, "TimeoutAbortSec", exact(d.Abort), fmt.Sprintf("After the watchdog's SIGABRT: %s for a core, %s for SIGKILL; and %s to spare.",
 		about(abortWait), about(p.Drain.KillWait), about(margin)))
-	s.Add("TimeoutAbortSec", exact(d.Abort))
 	if d.Watchdog > 0 {
 		s.Comment(w.watchdogComment())
 		s.Add("WatchdogSec", exact(d.Watchdog))
@@ -83,8 +82,7 @@ func (w *writer) stop(s *unit.Section) {
 	s.Add("KillMode", "mixed")
 	s.Add("KillSignal", "SIGTERM")
 	s.Add("SendSIGKILL", "yes")
-	s.Comment("Half a service is no service: when the kernel kills a part of it for memory, the rest is stopped.")
-	s.Add("OOMPolicy", "stop")
+	w.add(s, "OOMPolicy", "stop", "Half a service is no service: when the kernel kills a part of it for memory, the rest is stopped.")
 }
 
 // tasksMax bounds what a fork bomb can do before a stop catches up with it.

@@ -236,8 +236,8 @@ func TestEachTargetHasOnlyItsOwnDirectives(t *testing.T) {
 	for _, target := range targets {
 		unit := generated(t, "name: x\nexec: /bin/x\n", target.Name)
 		for _, name := range []string{"RestartSteps", "RestartMaxDelaySec"} {
-			if has := directive(t, unit, name) != ""; has != target.Ladder {
-				t.Errorf("%s: %s= is there: %v, want %v", target.Name, name, has, target.Ladder)
+			if has := directive(t, unit, name) != ""; has != target.Can(restartLadder) {
+				t.Errorf("%s: %s= is there: %v, want %v", target.Name, name, has, target.Can(restartLadder))
 			}
 		}
 	}

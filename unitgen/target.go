@@ -3,6 +3,7 @@ package unitgen
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/svckit/svckit/internal/syntax"
@@ -12,52 +13,117 @@ import (
 // no version number, since distributions take parts of newer versions back.
 type Target struct {
 	Name    string
-	Systemd string // the version that it ships, for people
-	Ladder  bool   // RestartSteps= and RestartMaxDelaySec= (systemd 254)
+	Systemd int    // the version that it is based on
+	Note    string // what there is to know about it, if anything
 
-	NotifyReload bool // Type=notify-reload and ReloadSignal= (systemd 253)
+	minor     int      // the distribution's first minor release that has the backports
+	backports []string // directives and NAME=VALUE that it has though its version has not
 }
 
 // TargetHost stands for the machine that svcgen runs on. What that is, only
 // the program can tell.
 const TargetHost = "host"
 
-// targets are the profiles that there are.
+// The versions of systemd that svckit knows. A target of an upstream version
+// is called v and the number.
+const (
+	oldestSystemd = 239
+	newestSystemd = 262
+)
+
+// untried is the Note of targets that no test boots.
+const untried = "units can be generated for it; svckit is not tried there"
+
+// targets are the profiles that there are. The backports were read from the
+// distributions' sources (systemd-rhel8 of RHEL 8.10, systemd-rhel9 of 9.4).
 var targets = []Target{
-	{Name: "debian12", Systemd: "252"},
-	{Name: "debian13", Systemd: "257", Ladder: true, NotifyReload: true},
+	{Name: "debian11", Systemd: 247},
+	{Name: "debian12", Systemd: 252},
+	{Name: "debian13", Systemd: 257},
+	{Name: "ubuntu20.04", Systemd: 245, Note: untried},
+	{Name: "ubuntu22.04", Systemd: 249},
+	{Name: "ubuntu24.04", Systemd: 255},
+	{Name: "rhel8", Systemd: 239, Note: "RHEL 8.10; " + untried, minor: 10, backports: []string{
+		"AllowedCPUs", "AllowedMemoryNodes", "CPUQuotaPeriodSec", "DefaultMemoryLow", "DefaultMemoryMin", "ExecCondition",
+		"IODeviceLatencyTargetSec", "LogRateLimitBurst", "LogRateLimitIntervalSec", "MemoryMin", "NUMAMask", "NUMAPolicy",
+		"RestrictSUIDSGID",
+	}},
+	{Name: "rhel9", Systemd: 252, Note: "RHEL 9.4 and later; v252 for earlier ones", minor: 4, backports: []string{
+		"ReloadSignal", "Type=notify-reload",
+	}},
+	{Name: "rhel10", Systemd: 257},
+	upstream(255), upstream(256), upstream(257), upstream(258),
+	upstream(259), upstream(260), upstream(261), upstream(262),
 }
 
-// laterTargets are names of the format that this version has no profile for.
-var laterTargets = []string{
-	"debian11", "rhel10", "rhel8", "rhel9", "ubuntu20.04", "ubuntu22.04", "ubuntu24.04",
-	"v255", "v256", "v257", "v258", "v259", "v260", "v261", "v262",
+// upstream is systemd as it was released.
+func upstream(version int) Target {
+	return Target{Name: "v" + strconv.Itoa(version), Systemd: version}
 }
 
-// Targets are the names of all profiles.
-func Targets() []string {
-	var names []string
-	for _, t := range targets {
-		names = append(names, t.Name)
+// String is how texts name the target: with the version that it is based on.
+func (t Target) String() string {
+	if t.Name == upstream(t.Systemd).Name {
+		return fmt.Sprintf("systemd %d", t.Systemd)
 	}
-	return names
+	return fmt.Sprintf("%s (systemd %d)", t.Name, t.Systemd)
 }
 
-// LookupTarget finds a profile by its name.
+// Targets are all profiles.
+func Targets() []Target { return slices.Clone(targets) }
+
+// Has says whether the target knows a directive, such as RestartSteps. What
+// nobody knows it does not have, but for the X- names that systemd leaves to
+// others.
+func (t Target) Has(directive string) bool {
+	if strings.HasPrefix(directive, "X-") || slices.Contains(t.backports, directive) {
+		return true
+	}
+	first, known := firstVersions[directive]
+	return known && first <= t.Systemd
+}
+
+// HasValue says whether the target knows a value of a directive, such as
+// notify-reload of Type=.
+func (t Target) HasValue(directive, value string) bool {
+	both := directive + "=" + value
+	first, later := firstVersions[both]
+	return t.Has(directive) && (!later || first <= t.Systemd || slices.Contains(t.backports, both))
+}
+
+// LookupTarget finds a profile by its name. Any version of systemd from 239 on
+// is one as well: v254.
 func LookupTarget(name string) (Target, error) {
 	for _, t := range targets {
 		if t.Name == name {
 			return t, nil
 		}
 	}
-	known := strings.Join(Targets(), ", ")
-	if slices.Contains(laterTargets, name) {
-		return Target{}, fmt.Errorf("this version of svckit does not have the target %q; known are %s", name, known)
+	if number, ok := strings.CutPrefix(name, "v"); ok {
+		if version, err := strconv.Atoi(number); err == nil {
+			return lookupVersion(name, version)
+		}
 	}
-	if near, ok := syntax.Nearest(name, Targets()); ok {
+	names := targetNames()
+	if near, ok := syntax.Nearest(name, names); ok {
 		return Target{}, fmt.Errorf("unknown target %q; did you mean %s", name, near)
 	}
-	return Target{}, fmt.Errorf("unknown target %q; known are %s", name, known)
+	return Target{}, fmt.Errorf("unknown target %q; known are %s", name, strings.Join(names, ", "))
+}
+
+func lookupVersion(name string, version int) (Target, error) {
+	if version < oldestSystemd || version > newestSystemd || name != upstream(version).Name {
+		return Target{}, fmt.Errorf("unknown target %q; systemd is known from v%d to v%d", name, oldestSystemd, newestSystemd)
+	}
+	return upstream(version), nil
+}
+
+func targetNames() []string {
+	var names []string
+	for _, t := range targets {
+		names = append(names, t.Name)
+	}
+	return names
 }
 
 // CheckTarget says what is wrong with the name of a target, if anything.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -24,7 +23,7 @@ func (p program) generateCommand() *cli.Command {
 		Name: "generate", Usage: generateUsage, UsageText: generateUsageText, Description: generateDescription,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: outputFlagUsage},
-			&cli.StringFlag{Name: "target", Usage: targetFlagUsage()},
+			&cli.StringFlag{Name: "target", Usage: targetFlagUsage},
 			&cli.StringFlag{Name: "svcrun", Value: unitgen.DefaultSvcrun, Usage: svcrunFlagUsage},
 			&cli.BoolFlag{Name: "force", Usage: forceFlagUsage, DisableDefaultText: true},
 			&cli.StringFlag{Name: "format", Value: "text", Usage: formatFlagUsage},
@@ -139,17 +138,12 @@ func (p program) target(flag, policy string) (unitgen.Target, error) {
 	if name == "" || name == unitgen.TargetHost {
 		host, err := p.host.target()
 		if err != nil {
-			return unitgen.Target{}, verbs.Usagef("%w; %s", err, nameTarget())
+			return unitgen.Target{}, verbs.Usagef("%w; "+nameTargetText, err)
 		}
 		return host, nil
 	}
 	target, err := unitgen.LookupTarget(name)
 	return target, dataError(err)
-}
-
-// nameTarget says what to do where the machine is no target.
-func nameTarget() string {
-	return "name the target, with --target=" + strings.Join(unitgen.Targets(), " or --target=")
 }
 
 // isPolicyError says whether an error has the form file:line:column already.

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/svckit/svckit/unitgen"
 )
@@ -12,6 +16,7 @@ import (
 type host struct {
 	release  func() ([]byte, error) // os-release(5)
 	isBooted func() bool            // sd_booted(3)
+	manager  func() (string, error) // the running manager's version: "257.13-1~deb13u1"
 }
 
 // thisHost asks the real one.
@@ -22,25 +27,60 @@ func thisHost() host {
 			info, err := os.Lstat("/run/systemd/system")
 			return err == nil && info.IsDir()
 		},
+		manager: askManager,
 	}
 }
 
-// target is the profile of the machine. It is no guess: a release without a
-// profile, or without a running systemd, is an error.
+// managerBound is how long the manager may take to tell its version.
+const managerBound = 5 * time.Second
+
+// askManager asks the manager that runs, which after an upgrade without
+// `systemctl daemon-reexec` is not the one on the disk.
+func askManager() (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), managerBound)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "systemctl", "show", "--property=Version", "--value")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// target is the profile of the machine. It is no guess: where no manager
+// answers, there is none.
 func (h host) target() (unitgen.Target, error) {
 	if !h.isBooted() {
 		return unitgen.Target{}, fmt.Errorf("no systemd runs here that could be the target")
 	}
+	version, err := h.manager()
+	if err != nil {
+		return unitgen.Target{}, fmt.Errorf("the systemd that runs here does not tell its version: %w", err)
+	}
+	number, err := systemdVersion(version)
+	if err != nil {
+		return unitgen.Target{}, err
+	}
 	text, err := h.release()
 	if err != nil {
-		return unitgen.Target{}, fmt.Errorf("cannot tell which system this is: %w", err)
+		text = nil // os-release(5) may be missing; the version alone is a target too
 	}
 	release := releaseFields(string(text))
-	target, err := unitgen.LookupTarget(release["ID"] + release["VERSION_ID"])
-	if err != nil {
-		return unitgen.Target{}, fmt.Errorf("this machine runs %s %s, which this version of svckit has no target for", release["ID"], release["VERSION_ID"])
+	return unitgen.HostTarget(unitgen.Host{
+		Systemd: number, ID: release["ID"], IDLike: release["ID_LIKE"], VersionID: release["VERSION_ID"],
+	})
+}
+
+// systemdVersion is the number at the head of a version: 257 of
+// 257.13-1~deb13u1, 252 of 252-32.el9, 258 of 258~rc1 (which has all of it).
+func systemdVersion(text string) (int, error) {
+	end := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	if end < 0 {
+		end = len(text)
 	}
-	return target, nil
+	number, err := strconv.Atoi(text[:end])
+	if err != nil {
+		return 0, fmt.Errorf("the systemd that runs here calls its version %.40q, which is no number", text)
+	}
+	return number, nil
 }
 
 // releaseFields reads NAME=value lines, with the quotes that os-release(5) allows.

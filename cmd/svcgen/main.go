@@ -44,7 +44,7 @@ func (p program) run(args []string) int {
 
 // app is the command line.
 func (p program) app() *cli.App {
-	app := verbs.New("svcgen", appUsage, version, []*cli.Command{p.generateCommand()}, p.stdout, p.stderr)
+	app := verbs.New("svcgen", appUsage, version, []*cli.Command{p.generateCommand(), p.targetsCommand()}, p.stdout, p.stderr)
 	app.CustomAppHelpTemplate = appHelp
 	return app
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"unicode"
@@ -40,6 +41,7 @@ Exit status: 0 done, 1 a file could not be read or written, 64 usage,
 65 something is wrong with the policy; nothing is written then.`
 
 	outputFlagUsage = "write the units into `DIR`, which is created"
+	targetFlagUsage = "generate for `TARGET`, one of svcgen targets, or host (the policy's, else host)"
 	svcrunFlagUsage = "where the target has svcrun: an absolute `PATH`"
 	forceFlagUsage  = "overwrite units that were edited by hand, or that svcgen did not write"
 	formatFlagUsage = "print as `FORMAT`: text or json"
@@ -47,16 +49,28 @@ Exit status: 0 done, 1 a file could not be read or written, 64 usage,
 
 	oneFileText = "generate wants one policy, not %d; write svcgen generate FILE, or - for the standard input"
 
+	nameTargetText = "name the target, such as --target=debian13; svcgen targets lists them"
+
+	targetsUsage       = "lists the targets, and what each lacks"
+	targetsUsageText   = "svcgen targets"
+	targetsDescription = `Lists the targets that units can be generated for, each with what its systemd
+lacks and what svcgen does instead. A target is a distribution, whose systemd may
+have parts of newer versions, or v and the number of any version from v239 on.
+
+Exit status: 0 done, 64 usage`
+
+	noArgumentText = "targets takes no argument, and %q is one; see --help"
+	targetText     = "%-12s systemd %d\n"
+	targetNoteText = "             (%s)\n"
+	targetLackText = "             no %s (%d): %s\n"
+	targetHostText = "%-12s this machine: %s\n"
+
 	isDirectoryText = "%s is a directory; remove it"
 	noFileText      = "%s is no plain file but, most likely, a link to another unit or a mask; " +
 		"remove it (systemctl disable or unmask), or overwrite it with --force"
 	foreignText = "%s was not written by svcgen; move it away, or overwrite it with --force"
 	editedText  = "%s was edited since svcgen wrote it; move the change to a drop-in (systemctl edit %s), then overwrite it with --force"
 )
-
-func targetFlagUsage() string {
-	return "generate for `TARGET`: " + strings.Join(unitgen.Targets(), ", ") + " or host (the policy's, else host)"
-}
 
 // tellError prints an error; what is wrong with a policy has its place before
 // it, where an editor finds it.
@@ -129,3 +143,24 @@ func shellWord(s string) string {
 
 // unitDirs are where systemd looks for units (systemd.unit(5)).
 var unitDirs = []string{systemUnits, "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"}
+
+// printTargets prints a block for each target, and which of them the machine is.
+func (p program) printTargets(list []unitgen.Target, host unitgen.Target, noHost error) error {
+	var text strings.Builder
+	for _, t := range list {
+		fmt.Fprintf(&text, targetText, t.Name, t.Systemd)
+		if t.Note != "" {
+			fmt.Fprintf(&text, targetNoteText, t.Note)
+		}
+		for _, c := range t.Lacks() {
+			fmt.Fprintf(&text, targetLackText, c.Name, c.Since(), c.Instead)
+		}
+	}
+	machine := host.String()
+	if noHost != nil {
+		machine = noHost.Error()
+	}
+	fmt.Fprintf(&text, targetHostText, unitgen.TargetHost, machine)
+	_, err := io.WriteString(p.stdout, text.String())
+	return err
+}
