@@ -57,9 +57,10 @@ type RecordEnd struct {
 	After  int    `json:"after,omitempty"` // failures in a row
 	Last   string `json:"last,omitempty"`  // what it said
 	Left   int    `json:"left,omitempty"`  // processes that would not die
-	// ClosedBy is NextStart where svcrun did not live to close the record: all
-	// that is known then is that the run is over.
-	ClosedBy string `json:"closed_by,omitempty"`
+	// ClosedBy is NextStart where svcrun did not live to close the record. All
+	// that is known then is that the run was over Before that start.
+	ClosedBy string    `json:"closed_by,omitempty"`
+	Before   time.Time `json:"ended_before,omitzero"`
 }
 
 // NextStart is RecordEnd.ClosedBy of a record that the next run has closed.

@@ -29,8 +29,9 @@ var Table = map[string]Rule{
 	// The programs: flags in, one call, text out.
 	"cmd/svcrun": {
 		Imports: []string{
-			"drain", "history", "internal/proc", "internal/supervise", "internal/supervise/machine", "internal/syntax",
-			"notify", "notify/socket", "watchdog", "watchdog/probe",
+			"drain", "history", "internal/proc", "internal/restarts", "internal/supervise", "internal/supervise/machine",
+			"internal/syntax",
+			"notify", "notify/socket", "policy", "watchdog", "watchdog/probe",
 		},
 		Modules: []string{sys},
 	},
@@ -49,8 +50,9 @@ var Table = map[string]Rule{
 	// What touches the world.
 	"internal/supervise": {
 		Imports: []string{
-			"drain", "history", "internal/proc", "internal/supervise/machine", "internal/syntax",
-			"notify", "notify/socket", "watchdog", "watchdog/probe",
+			"drain", "history", "history/records", "internal/proc", "internal/restarts", "internal/supervise/machine",
+			"internal/syntax",
+			"notify", "notify/socket", "policy", "watchdog", "watchdog/probe",
 		},
 		Modules: []string{sys},
 	},
@@ -59,6 +61,9 @@ var Table = map[string]Rule{
 	"internal/proc/proctest": {Modules: []string{sys}},
 	"notify/socket":          {Imports: []string{"notify"}, Modules: []string{sys}},
 	"watchdog/probe":         {Imports: []string{"internal/syntax", "watchdog"}, Modules: []string{hpack, sys}},
+	"history/records":        {Imports: []string{"history", "internal/statefile"}},
+	"internal/restarts":      {Imports: []string{"internal/statefile", "policy"}, Modules: []string{sys}},
+	"internal/statefile":     {Modules: []string{sys}},
 	"history/bus":            {Imports: []string{"history"}, Modules: []string{goDBus, goSystemd}},
 	"history/journal":        {Imports: []string{"history"}},
 
