@@ -12,5 +12,5 @@
 //   - a file that cannot be understood is set aside, and is an empty State;
 //   - no call takes longer than a second, whatever the disk does.
 //
-// Begin and Fail are the entry points.
+// Hold begins a run, Fail or Clear ends it.
 package restarts

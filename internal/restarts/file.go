@@ -20,66 +20,53 @@ const FileName = "restart.json"
 // patience is how long a call may take: a service must not wait for a disk.
 const patience = time.Second
 
-// Begin begins a run of this process, and returns the series of failures that
-// come before it. One whose svcrun was killed is among them, as one that has
-// just ended. With an error too, it returns what is known.
-func Begin(dir string, storm policy.Storm) (policy.Series, error) {
-	s, err := update(dir, func(s State) (State, error) {
-		if s.Killed() {
-			s.Series = s.Series.Failed(Now(), storm)
-		}
-		self, err := statefile.Self()
-		s.Open = &self
-		return s, err
-	})
-	return s.Series, err
-}
-
 // Fail ends the run of this process as one that has failed.
 func Fail(dir string, storm policy.Storm) error {
-	_, err := update(dir, func(s State) (State, error) {
-		return State{Series: s.Series.Failed(Now(), storm)}, nil
-	})
-	return err
+	return end(dir, func(s State) State { return State{Series: s.Series.Failed(Now(), storm)} })
 }
 
 // Clear ends the run of this process as one after which nothing is to be
 // remembered: it ended well, or a stop was asked for.
 func Clear(dir string) error {
-	_, err := update(dir, func(State) (State, error) { return State{}, nil })
+	return end(dir, func(State) State { return State{} })
+}
+
+// end changes the file at the end of a run.
+func end(dir string, change func(State) State) error {
+	_, err := bounded(dir, func() (struct{}, error) { return struct{}{}, update(dir, change) })
 	return err
 }
 
-// Forget forgets the failures, and returns them. A run that lasts goes on, and
-// is the first of a new series if it fails.
-func Forget(dir string) (forgotten policy.Series, err error) {
-	found, err := bounded(dir, func() (State, error) {
-		found, err := load(dir)
-		kept := State{Open: found.Open}
-		if found.Killed() {
-			found.Series = found.Series.Failed(Now(), policy.Storm{})
-			kept = State{}
-		}
-		return found, errors.Join(err, save(dir, kept))
-	})
-	return found.Series, err
-}
-
-// update changes the file to what change makes of it; one that cannot be read
-// counts as an empty one. It tidies up after a writer that was killed. As
-// change may be late, when nobody waits for it any more, it touches nothing else.
-func update(dir string, change func(State) (State, error)) (State, error) {
-	return bounded(dir, func() (State, error) {
-		statefile.Sweep(dir)
-		s, unread := load(dir)
-		s, unknown := change(s)
-		return s, errors.Join(unread, unknown, save(dir, s))
+// Forget forgets the failures, and returns how many in a row they were. A run
+// that lasts goes on, and is the first of a new series if it fails.
+func Forget(dir string) (failures int, err error) {
+	return bounded(dir, func() (failures int, err error) {
+		err = update(dir, func(s State) State {
+			failures = s.Series.Failures
+			if s.Killed() {
+				failures, s.Open = failures+1, nil
+			}
+			return State{Open: s.Open}
+		})
+		return failures, err
 	})
 }
 
 // Load reads the file.
 func Load(dir string) (State, error) {
 	return bounded(dir, func() (State, error) { return load(dir) })
+}
+
+// update changes the file to what change makes of it; one that cannot be read
+// counts as an empty one. It tidies up after a writer that was killed.
+func update(dir string, change func(State) State) error {
+	statefile.Sweep(dir)
+	before, unread := load(dir)
+	after := change(before)
+	if after == before && unread == nil {
+		return nil
+	}
+	return errors.Join(unread, save(dir, after))
 }
 
 // Now is the moment that a Series is given: time since the boot, on a clock that
@@ -144,22 +131,23 @@ func save(dir string, s State) error {
 
 // bounded does something with the disk, and waits for it no longer than
 // patience.
-func bounded(dir string, do func() (State, error)) (State, error) {
+func bounded[T any](dir string, do func() (T, error)) (T, error) {
 	type result struct {
-		state State
+		value T
 		err   error
 	}
 	done := make(chan result, 1)
 	go func() {
-		s, err := do()
-		done <- result{s, err}
+		value, err := do()
+		done <- result{value, err}
 	}()
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	select {
 	case r := <-done:
-		return r.state, r.err
+		return r.value, r.err
 	case <-late.C:
-		return State{}, fmt.Errorf("%s: the disk has not answered within %v", filepath.Join(dir, FileName), patience)
+		var none T
+		return none, fmt.Errorf("%s: the disk has not answered within %v", filepath.Join(dir, FileName), patience)
 	}
 }

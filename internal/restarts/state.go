@@ -59,5 +59,6 @@ func decode(data []byte, boot string) (State, error) {
 	case d.Schema > schema, d.BootID != boot:
 		return State{}, nil
 	}
+	d.Series.Failures = max(0, d.Series.Failures)
 	return d.State, nil
 }
