@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"math/big"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -82,24 +83,19 @@ func ladders(t *rapid.T) Ladder {
 	return Ladder{usec(base), usec(top), rapid.IntRange(0, 60).Draw(t, "steps")}
 }
 
-// exactDelay is the delay without any rounding but the last: the n-th root of
-// base^(n-i) * top^i, by bisection. exact says that the root is a whole number,
-// where a long double may fall on either side.
-func exactDelay(l Ladder, k int) (delay time.Duration, exact bool) {
+// isRoot says whether a wait is the n-th root of base^(n-i) * cap^i without its
+// fraction, in whole numbers: wait^n <= that < (wait+1)^n. Where the root is so
+// near to a whole number that a long double cannot tell, both are right.
+func isRoot(l Ladder, k int, wait time.Duration) bool {
 	n, i := int64(l.Steps), int64(k-1)
-	base, top := big.NewInt(l.Base.Microseconds()), big.NewInt(l.Cap.Microseconds())
-	power := new(big.Int).Exp(base, big.NewInt(n-i), nil)
-	power.Mul(power, new(big.Int).Exp(top, big.NewInt(i), nil))
-	low, high := l.Base.Microseconds(), l.Cap.Microseconds()
-	for low < high {
-		middle := low + (high-low+1)/2
-		if new(big.Int).Exp(big.NewInt(middle), big.NewInt(n), nil).Cmp(power) <= 0 {
-			low = middle
-		} else {
-			high = middle - 1
-		}
+	raised := func(d time.Duration, to int64) *big.Int {
+		return new(big.Int).Exp(big.NewInt(d.Microseconds()), big.NewInt(to), nil)
 	}
-	return usec(low), new(big.Int).Exp(big.NewInt(low), big.NewInt(n), nil).Cmp(power) == 0
+	power := new(big.Int).Mul(raised(l.Base, n-i), raised(l.Cap, i))
+	// Five roundings to 64 bits, one of them of the exponent, are less than 2^-58.
+	doubt := new(big.Int).Rsh(new(big.Int).Mul(power, big.NewInt(n)), 58)
+	low, high := new(big.Int).Sub(power, doubt), new(big.Int).Add(power, doubt)
+	return raised(wait, n).Cmp(high) <= 0 && raised(wait+time.Microsecond, n).Cmp(low) >= 0
 }
 
 func TestDelayIsTheTruncatedRoot(t *testing.T) {
@@ -109,12 +105,23 @@ func TestDelayIsTheTruncatedRoot(t *testing.T) {
 			t.Skip("flat")
 		}
 		k := rapid.IntRange(1, l.Steps).Draw(t, "k")
-		got := l.Delay(k)
-		want, exact := exactDelay(l, k)
-		if got != want && !(exact && got == want-time.Microsecond) {
-			t.Fatalf("restart %d waits %s, want %s", k, got, want)
+		if got := l.Delay(k); !isRoot(l, k, got) {
+			t.Fatalf("restart %d waits %s, which is not the root", k, got)
 		}
 	})
+}
+
+func TestEveryDelayOfAThousandRandomLaddersIsTheTruncatedRoot(t *testing.T) {
+	random := rand.New(rand.NewPCG(254, 262))
+	for range 1000 {
+		base := 1 + random.Int64N(1e9)
+		l := Ladder{usec(base), usec(base + 1 + random.Int64N(1e12)), 1 + random.IntN(30)}
+		for k := 1; k <= l.Steps+1; k++ {
+			if got := l.Delay(k); !isRoot(l, k, got) {
+				t.Errorf("%+v: restart %d waits %s, which is not the root", l, k, got)
+			}
+		}
+	}
 }
 
 func TestLadderNeverGoesDown(t *testing.T) {
