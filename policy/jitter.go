@@ -45,7 +45,7 @@ func (j Jitter) String() string {
 // of is a wait with its jitter, in whole microseconds. Every value within the
 // bounds comes up, and both of them.
 func (j Jitter) of(wait time.Duration, random Random) time.Duration {
-	wait = max(0, wait).Truncate(time.Microsecond)
+	wait = microseconds(max(0, wait))
 	switch {
 	case wait == 0 || j == NoJitter:
 		return wait
@@ -58,7 +58,7 @@ func (j Jitter) of(wait time.Duration, random Random) time.Duration {
 // longest is the most that a wait may be with its jitter.
 func (j Jitter) longest(wait time.Duration) time.Duration {
 	if j == QuarterJitter {
-		return add(wait, (wait / 4).Truncate(time.Microsecond))
+		return add(wait, microseconds(wait/4))
 	}
 	return wait
 }

@@ -35,9 +35,9 @@ func (l Ladder) Grows() bool {
 func (l Ladder) Delay(k int) time.Duration {
 	switch {
 	case k <= 1 || !l.Grows():
-		return l.Base.Truncate(time.Microsecond)
+		return microseconds(l.Base)
 	case k > l.Steps:
-		return l.Cap.Truncate(time.Microsecond)
+		return microseconds(l.Cap)
 	}
 	usec := geometric(uint64(l.Base.Microseconds()), uint64(l.Cap.Microseconds()), k-1, l.Steps)
 	return time.Duration(usec) * time.Microsecond
@@ -63,6 +63,14 @@ func (l Ladder) Sum(n int) time.Duration {
 		total = add(total, l.Delay(k))
 	}
 	return add(total, times(n-growing, l.Longest()))
+}
+
+// microseconds truncates as the manager does, to whom Infinity is no number.
+func microseconds(d time.Duration) time.Duration {
+	if d == syntax.Infinity {
+		return d
+	}
+	return d.Truncate(time.Microsecond)
 }
 
 // add and times saturate at Infinity. No argument is negative.

@@ -73,5 +73,5 @@ func elapsed(from, to time.Duration) time.Duration {
 	case from < 0 && to > from+syntax.Infinity:
 		return syntax.Infinity
 	}
-	return (to - from).Truncate(time.Microsecond)
+	return microseconds(to - from)
 }

@@ -13,10 +13,6 @@ import (
 	"github.com/svckit/svckit/internal/syntax"
 )
 
-// lowest and highest are the ends of what random may say.
-func lowest(int64) int64    { return 0 }
-func highest(n int64) int64 { return n - 1 }
-
 // noRandom fails a test that draws where there is nothing to draw.
 func noRandom(int64) int64 { panic("random drawn without jitter") }
 
@@ -55,15 +51,15 @@ func TestStartIsHeldBackAfterFailedRunsOnly(t *testing.T) {
 		{"a score just below", full, Series{Failures: 9, EndedAt: now, Score: whole(5) - 1}, noRandom, 0, 8 * time.Second, "restart 9: 8s"},
 		{"a storm alone", "storm=5/30s/60s", burst(5), noRandom, time.Minute, 0, "storm: failure score 5 reached 5, pause 1min"},
 		{"a storm alone, calm", "storm=5/30s/60s", burst(4), noRandom, 0, 0, "not held back"},
-		{"at most a quarter more", "base=8s,jitter=25%,storm=1/1s/60s", burst(1), highest, 75 * time.Second, 10 * time.Second,
+		{"at most a quarter more", "base=8s,jitter=25%,storm=1/1s/60s", burst(1), Most, 75 * time.Second, 10 * time.Second,
 			"storm: failure score 1 reached 1, pause 1min 15s with 25% jitter; restart 1: 10s with 25% jitter"},
-		{"at least nothing more", "base=8s,jitter=25%,storm=1/1s/60s", burst(1), lowest, time.Minute, 8 * time.Second,
+		{"at least nothing more", "base=8s,jitter=25%,storm=1/1s/60s", burst(1), Least, time.Minute, 8 * time.Second,
 			"storm: failure score 1 reached 1, pause 1min with 25% jitter; restart 1: 8s with 25% jitter"},
-		{"full: all of it", "base=8s,jitter=full,storm=1/1s/60s", burst(1), highest, time.Minute, 8 * time.Second,
+		{"full: all of it", "base=8s,jitter=full,storm=1/1s/60s", burst(1), Most, time.Minute, 8 * time.Second,
 			"storm: failure score 1 reached 1, pause 1min with full jitter; restart 1: 8s with full jitter"},
-		{"full: nothing at all", "base=8s,jitter=full,storm=1/1s/60s", burst(1), lowest, 0, 0,
+		{"full: nothing at all", "base=8s,jitter=full,storm=1/1s/60s", burst(1), Least, 0, 0,
 			"storm: failure score 1 reached 1, pause 0 with full jitter"},
-		{"full is drawn of the whole wait, then time counts", "base=8s,jitter=full", Series{Failures: 1, EndedAt: now - time.Second}, highest,
+		{"full is drawn of the whole wait, then time counts", "base=8s,jitter=full", Series{Failures: 1, EndedAt: now - time.Second}, Most,
 			0, 7 * time.Second, "restart 1: 8s with full jitter, of which 1s have passed"},
 		{"a wait of microseconds is told whole", "base=1ms,jitter=full", burst(1), func(int64) int64 { return 7 }, 0, 7 * time.Microsecond,
 			"restart 1: 7us with full jitter"},
@@ -152,7 +148,7 @@ func TestMoreFailuresNeverWaitLess(t *testing.T) {
 		d := startDelays(t)
 		last := time.Duration(0)
 		for k := 1; k <= d.Ladder.Steps+2; k++ {
-			held, _ := d.Hold(Series{Failures: k}, 0, highest)
+			held, _ := d.Hold(Series{Failures: k}, 0, Most)
 			if held.Wait < last {
 				t.Fatalf("restart %d waits %s, the one before %s", k, held.Wait, last)
 			}
@@ -165,7 +161,7 @@ func TestMoreFailuresNeverWaitLess(t *testing.T) {
 func TestLongestIsReached(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := startDelays(t)
-		held, _ := d.Hold(Series{Failures: maxFailures, Score: maxScore}, 0, highest)
+		held, _ := d.Hold(Series{Failures: maxFailures, Score: maxScore}, 0, Most)
 		if held.Total() != d.Longest() {
 			t.Fatalf("held back %s at most, Longest says %s", held.Total(), d.Longest())
 		}
@@ -175,13 +171,13 @@ func TestLongestIsReached(t *testing.T) {
 func TestQuarterJitterIsExactlyAQuarterAndFullIsAll(t *testing.T) {
 	for us := int64(0); us < 2000; us++ {
 		wait := usec(us)
-		if got := QuarterJitter.of(wait, highest); got != usec(us+us/4) {
+		if got := QuarterJitter.of(wait, Most); got != usec(us+us/4) {
 			t.Fatalf("%s with a quarter is %s at most", wait, got)
 		}
-		if got := FullJitter.of(wait, highest); got != wait {
+		if got := FullJitter.of(wait, Most); got != wait {
 			t.Fatalf("full jitter of %s is %s at most", wait, got)
 		}
-		if NoJitter.of(wait, noRandom) != wait || QuarterJitter.of(wait, lowest) != wait || FullJitter.of(wait, lowest) != 0 {
+		if NoJitter.of(wait, noRandom) != wait || QuarterJitter.of(wait, Least) != wait || FullJitter.of(wait, Least) != 0 {
 			t.Fatalf("the least of %s is wrong", wait)
 		}
 	}
@@ -211,6 +207,24 @@ func TestScoreHalvesWithEachHalfLife(t *testing.T) {
 	}
 	if got := maxScore.after(syntax.Infinity, time.Millisecond); got != 0 {
 		t.Errorf("after all time the score is still %s", got)
+	}
+}
+
+func TestElapsedTimeIsNeverNegative(t *testing.T) {
+	const first, last = time.Duration(math.MinInt64), time.Duration(math.MaxInt64)
+	for _, test := range []struct{ from, to, want time.Duration }{
+		{0, 0, 0},
+		{0, 1999, 1000},
+		{time.Hour, 0, 0},
+		{-time.Second, time.Second, 2 * time.Second},
+		{first, last, syntax.Infinity},
+		{-1, last, syntax.Infinity},
+		{last, first, 0},
+		{first, 0, syntax.Infinity},
+	} {
+		if got := elapsed(test.from, test.to); got != test.want {
+			t.Errorf("from %d to %d there are %d, want %d", test.from, test.to, got, test.want)
+		}
 	}
 }
 
@@ -306,6 +320,7 @@ func TestStormTable(t *testing.T) {
 func FuzzSeries(f *testing.F) {
 	f.Add("base=1s,cap=60s,steps=6,jitter=25%,storm=5/30s/60s", 3, int64(5e9), int64(2e12), int64(6e9))
 	f.Add("base=7d,jitter=full,storm=1000/1ms/7d", math.MaxInt, int64(math.MinInt64), int64(math.MaxInt64), int64(math.MaxInt64))
+	f.Add("storm=1000/7d/7d", math.MaxInt, int64(0), int64(math.MaxInt64), int64(0))
 	f.Add("storm=1/7d/7d", math.MinInt, int64(math.MaxInt64), int64(math.MinInt64), int64(math.MinInt64))
 	f.Fuzz(func(t *testing.T, spec string, failures int, ended, score, now int64) {
 		d, err := ParseStartDelay(spec)
@@ -315,13 +330,13 @@ func FuzzSeries(f *testing.F) {
 		series := Series{failures, time.Duration(ended), Score(score)}
 		for range 3 {
 			series = series.Failed(time.Duration(now), d.Storm)
+			if series.Failures < 1 || series.Score < 0 || series.Score > maxScore {
+				t.Fatalf("after a failure: %+v", series)
+			}
 			var held Held
-			held, series = d.Hold(series, time.Duration(now), highest)
+			held, series = d.Hold(series, time.Duration(now), Most)
 			if held.Pause < 0 || held.Delay < 0 || held.Wait < held.Delay || held.Total() > d.Longest() {
 				t.Fatalf("%+v", held)
-			}
-			if series.Failures < 1 || series.Score < 0 || series.Score > maxScore {
-				t.Fatalf("%+v", series)
 			}
 			_ = held.String()
 			text, err := json.Marshal(series)
