@@ -9,9 +9,11 @@ import (
 	"github.com/svckit/svckit/history"
 )
 
+// MaxKept is how many records may be kept.
+const MaxKept = 10_000
+
 const (
-	// maxRead and maxReadBytes bound what Read returns: no svcrun keeps more.
-	maxRead      = 10_000
+	// maxReadBytes bounds what Read returns.
 	maxReadBytes = 64 << 20
 
 	// maxWarnings is how many records that cannot be read are named.
@@ -21,7 +23,7 @@ const (
 // Read reads the records in a state directory, the newest last. What cannot be
 // read is left out and named in a warning; nothing is changed.
 func Read(dir string) (runs []history.Record, warnings []error) {
-	d := at(dir, maxRead)
+	d := at(dir, MaxKept)
 	l, err := d.list()
 	if err != nil {
 		if len(l.runs) == 0 {
@@ -30,7 +32,7 @@ func Read(dir string) (runs []history.Record, warnings []error) {
 		warnings = append(warnings, err)
 	}
 	unread := 0
-	for budget := maxReadBytes; len(l.runs) > 0 && len(runs) < maxRead && budget > 0; {
+	for budget := maxReadBytes; len(l.runs) > 0 && len(runs) < MaxKept && budget > 0; {
 		newest := l.runs[len(l.runs)-1]
 		l.runs = l.runs[:len(l.runs)-1]
 		r, size, err := d.read(newest)

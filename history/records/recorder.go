@@ -48,10 +48,10 @@ type job struct {
 // What goes wrong is handed to warn, each kind once, by a goroutine of the
 // recorder's.
 func Open(dir string, keep int, warn func(error)) *Recorder {
-	if dir == "" || keep == 0 {
+	if dir == "" || keep <= 0 {
 		return nil
 	}
-	return newRecorder(at(dir, keep), dir, warn)
+	return newRecorder(at(dir, min(keep, MaxKept)), dir, warn)
 }
 
 func newRecorder(disk disk, dir string, warn func(error)) *Recorder {
