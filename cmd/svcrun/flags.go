@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/svckit/svckit/drain"
+	"github.com/svckit/svckit/history/records"
 	"github.com/svckit/svckit/internal/supervise"
 	"github.com/svckit/svckit/internal/supervise/machine"
 	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/notify/socket"
+	"github.com/svckit/svckit/policy"
 	"github.com/svckit/svckit/watchdog"
 )
 
@@ -26,10 +28,11 @@ type options struct {
 var (
 	errHelp    = errors.New("help")
 	errVersion = errors.New("version")
+	errForget  = errors.New(forgetWord)
 )
 
 // words are the flags that end the reading.
-var words = map[string]error{"help": errHelp, "h": errHelp, "version": errVersion}
+var words = map[string]error{"help": errHelp, "h": errHelp, "version": errVersion, forgetWord: errForget}
 
 // flag is one flag: its name, what help says of it, and what sets it. Errors
 // never repeat a check's text, which may hold a secret.
@@ -126,6 +129,7 @@ func notInNames(r rune) bool {
 func defaults() options {
 	o := options{level: machine.Info}
 	o.KillScope = supervise.ScopeTree
+	o.History = 100
 	plan := drain.Default()
 	plan.Steps = nil // set by the first --stop, or completed
 	o.Machine = machine.Config{
@@ -143,6 +147,9 @@ func defaults() options {
 func (o options) complete(environ []string) (options, error) {
 	if o.Machine.Drain.Steps == nil {
 		o.Machine.Drain.Steps = drain.Default().Steps
+	}
+	if o.StartDelay != (policy.StartDelay{}) && o.RuntimeDir == "" {
+		return options{}, errors.New("--start-delay: failed runs are remembered in the runtime directory; add --runtime-dir=DIR")
 	}
 	o.Environ = environ
 	o.NotifyAddress = supervise.Variable(environ, "NOTIFY_SOCKET")
@@ -224,11 +231,24 @@ var flags = []flag{
 	{"success", "LIST", "codes and signals that are a clean end of a requested stop, as 143,INT", func(o *options, v string) error {
 		return addSuccess(&o.Machine.Success, v)
 	}},
+	{"stable-after", "D", "unbroken health after which earlier failures are forgotten (never)", func(o *options, v string) error {
+		return span(&o.Machine.StableAfter, v, time.Millisecond)
+	}},
+	{"start-delay", "SPEC", "hold a start back after failed runs: base=1s,cap=60s,steps=6,jitter=25%,storm=5/30s/60s", func(o *options, v string) (err error) {
+		o.StartDelay, err = policy.ParseStartDelay(v)
+		return err
+	}},
 	{"runtime-dir", "DIR", "svcrun's own runtime directory: its socket for the child stands there", func(o *options, v string) error {
 		return absolute(&o.RuntimeDir, v)
 	}},
-	{"state-dir", "DIR", "svcrun's own state directory, kept out of the child's STATE_DIRECTORY=", func(o *options, v string) error {
+	{"state-dir", "DIR", "svcrun's own state directory: a record of each run stands there", func(o *options, v string) error {
 		return absolute(&o.StateDir, v)
+	}},
+	{"history", "N", "how many runs' records are kept in the state directory, 0 for none (100)", func(o *options, v string) error {
+		return number(&o.History, v, 0, records.MaxKept)
+	}},
+	{"name", "NAME", "the unit's name, for the records", func(o *options, v string) error {
+		return unitName(&o.Name, v)
 	}},
 	{"notify-socket", "PATH", "where svcrun's own socket for the child stands", func(o *options, v string) error {
 		if strings.HasPrefix(v, "@") && len(v) > 1 {

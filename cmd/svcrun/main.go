@@ -8,11 +8,9 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"runtime"
 
-	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/internal/proc"
 	"github.com/svckit/svckit/internal/supervise"
 	"github.com/svckit/svckit/internal/supervise/machine"
@@ -56,17 +54,16 @@ func run(args, environ []string) (end machine.Status, dir string) {
 	case errors.Is(err, errVersion):
 		out.version()
 		return machine.Status{}, ""
+	case errors.Is(err, errForget):
+		return machine.Status{Code: runForget(args, out)}, ""
 	case err != nil:
 		out.usage(err)
 		return machine.Status{Code: exitUsage}, ""
 	}
 	out.level = options.level
 	options.Log = out.log
-	if options.Path, err = lookPath(options.Argv[0], environ); err != nil {
-		out.log(machine.Error, err.Error())
-		out.end(history.EndLine{Cause: history.Exec})
-		return machine.Status{Code: machine.ExitExec}, ""
-	}
+	options.Version = version
+	options.Find = func() (string, error) { return find(options.Argv[0], environ) }
 	outcome, err := supervise.Run(options.Options)
 	if refused := (*supervise.RefusedError)(nil); errors.As(err, &refused) {
 		out.usage(err)
@@ -78,14 +75,4 @@ func run(args, environ []string) (end machine.Status, dir string) {
 	}
 	out.end(outcome.End)
 	return outcome.Status, options.RuntimeDir
-}
-
-// lookPath finds the command as execvp(3) would, so that a name without a
-// slash may be given by hand.
-func lookPath(name string, environ []string) (string, error) {
-	path, err := find(name, environ)
-	if err != nil {
-		return "", fmt.Errorf("cannot execute %s: %w", name, err)
-	}
-	return path, nil
 }

@@ -35,7 +35,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"start": start, "end": end, "signal": signalTo, "waitfor": waitFor, "gone": gone, "alive": alive,
 			"logged": logged, "manager": startManager, "heard": heard, "endpoint": startEndpoint, "mode": setMode,
-			"told": told, "pause": pause, "memory": memory,
+			"told": told, "pause": pause, "memory": memory, "written": written,
 		},
 	})
 }

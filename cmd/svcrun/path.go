@@ -12,8 +12,8 @@ import (
 	"github.com/svckit/svckit/internal/supervise"
 )
 
-// find is the executable that name means: itself where it has a slash, else
-// the first one in $PATH.
+// find is the executable that name means, as execvp(3) would have it: itself
+// where it has a slash, else the first one in $PATH.
 func find(name string, environ []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, executable(name)

@@ -71,6 +71,23 @@ func (o *output) reloadFailed(err error) {
 
 func (o *output) reloadHelp() { _, _ = io.WriteString(o.stdout, reloadUsage) }
 
+// forgot tells how many failed runs in a row were forgotten.
+func (o *output) forgot(failures int) {
+	switch failures {
+	case 0:
+		_, _ = io.WriteString(o.stdout, "nothing to forget\n")
+	case 1:
+		_, _ = io.WriteString(o.stdout, "1 failure forgotten\n")
+	default:
+		_, _ = fmt.Fprintf(o.stdout, "%d failures in a row forgotten\n", failures)
+	}
+}
+
+// forgetFailed tells why nothing was forgotten.
+func (o *output) forgetFailed(err error) {
+	o.line(machine.Error, "svcrun: --forget: "+err.Error())
+}
+
 func (o *output) version() { _, _ = fmt.Fprintf(o.stdout, "svcrun %s\n", version) }
 
 func (o *output) help() {
@@ -83,7 +100,13 @@ func (o *output) help() {
 		}
 		fmt.Fprintf(&b, "  %-38s %s\n", name, f.help)
 	}
-	fmt.Fprintf(&b, "  %-38s %s\n  %-38s %s\n", "--version", "print the version", "--help", "print this")
+	for _, w := range [][2]string{
+		{"--forget", "with --runtime-dir=DIR alone: forget the failed runs, so that the next start is not held back"},
+		{"--version", "print the version"},
+		{"--help", "print this"},
+	} {
+		fmt.Fprintf(&b, "  %-38s %s\n", w[0], w[1])
+	}
 	b.WriteString(helpTail)
 	_, _ = io.WriteString(o.stdout, b.String())
 }
@@ -103,6 +126,7 @@ exit status:
 
 const helpHead = `usage: svcrun [FLAGS] -- COMMAND [ARG...]
        svcrun reload --runtime-dir=DIR
+       svcrun --forget --runtime-dir=DIR
 
 Runs COMMAND as a service: tells systemd when it is ready and alive by health
 checks, relays what it tells systemd itself, and stops it within a bound.

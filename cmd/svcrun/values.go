@@ -67,6 +67,33 @@ func span(to *time.Duration, v string, least time.Duration) error {
 	return nil
 }
 
+// number reads a whole number between least and most.
+func number(to *int, v string, least, most int) error {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < least || n > most {
+		return fmt.Errorf("%q is no whole number from %d to %d", v, least, most)
+	}
+	*to = n
+	return nil
+}
+
+// maxName is the length that a unit's name may have (systemd.unit(5)).
+const maxName = 255
+
+// unitName reads the name of a unit, with its suffix or without.
+func unitName(to *string, v string) error {
+	if v == "" || len(v) > maxName || strings.ContainsFunc(v, notInUnitNames) {
+		return fmt.Errorf("%q is no unit's name; write it as systemctl does, for example worker or worker.service", v)
+	}
+	*to = v
+	return nil
+}
+
+// notInUnitNames is what no unit's name has in it (systemd.unit(5)).
+func notInUnitNames(r rune) bool {
+	return notInNames(r) && !strings.ContainsRune(`:.\@`, r)
+}
+
 // choose reads one of a few words.
 func choose[T ~string](to *T, v string, words ...T) error {
 	var names []string

@@ -29,7 +29,7 @@ var Table = map[string]Rule{
 	// The programs: flags in, one call, text out.
 	"cmd/svcrun": {
 		Imports: []string{
-			"drain", "history", "internal/proc", "internal/restarts", "internal/supervise", "internal/supervise/machine",
+			"drain", "history", "history/records", "internal/proc", "internal/restarts", "internal/supervise", "internal/supervise/machine",
 			"internal/syntax",
 			"notify", "notify/socket", "policy", "watchdog", "watchdog/probe",
 		},

@@ -43,6 +43,10 @@ func (s *service) keepIgnored() {
 // handlers for by now, which the fork would reset.
 func (s *service) spawn() (int, error) {
 	defer runtime.UnlockOSThread()
+	path, err := s.o.Find()
+	if err != nil {
+		return 0, fmt.Errorf("cannot execute %s: %w", s.o.Argv[0], err)
+	}
 	pipes, err := s.openDescriptors()
 	if err != nil {
 		return 0, err
@@ -50,14 +54,14 @@ func (s *service) spawn() (int, error) {
 	pid := os.Getpid()
 	shim := activated(s.o.Environ, pid) || s.resetByFork() != 0
 	child, err := s.table.Start(proc.Command{
-		Argv: s.o.Argv, Path: s.o.Path, Env: childEnv(s.o, s.listener.Address(), pid, shim),
+		Argv: s.o.Argv, Path: path, Env: childEnv(s.o, s.listener.Address(), pid, shim),
 		Descriptors: pipes, Shim: shim, Ignore: s.ignored,
 	}, s.ended)
 	for _, pipe := range pipes {
 		_ = pipe.Close()
 	}
 	if err != nil {
-		return 0, fmt.Errorf("cannot execute %s: %w", s.o.Path, err)
+		return 0, fmt.Errorf("cannot execute %s: %w", path, err)
 	}
 	s.letGo()
 	s.main = mainProcess{pid: child, groups: []int{child}}

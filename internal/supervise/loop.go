@@ -22,6 +22,7 @@ type world struct {
 	children <-chan os.Signal // SIGCHLD: some child has ended
 	readable <-chan struct{}  // the child has said something
 	written  <-chan struct{}  // the child has written to the descriptor of a check
+	warnings <-chan error     // what went wrong beside the loop
 	gone     <-chan struct{}  // a main process that is no child of svcrun's has ended
 
 	spawn   func() (pid int, err error)
@@ -96,6 +97,8 @@ func (l *loop) run() machine.Outcome {
 			l.hearNotices()
 		case <-l.gone:
 			l.mainGone()
+		case err := <-l.warnings:
+			l.log(machine.Warning, err.Error())
 		case p := <-l.probed:
 			l.step(p)
 		case h := <-l.hooked:

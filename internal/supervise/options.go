@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/svckit/svckit/internal/supervise/machine"
+	"github.com/svckit/svckit/policy"
 	"github.com/svckit/svckit/watchdog"
 )
 
@@ -11,8 +12,10 @@ import (
 type Options struct {
 	Machine machine.Config
 
-	Path string   // of the child's executable
 	Argv []string // the child's, with its name first
+	// Find finds the child's executable, when it is to be started: a start may
+	// be held back for minutes, and the file come or go meanwhile.
+	Find func() (path string, err error)
 
 	Environ       []string // svcrun's own environment
 	Inherited     []int    // descriptors that svcrun was given for the child, beyond the standard streams
@@ -24,8 +27,9 @@ type Options struct {
 	Name          string   // the unit's, for the records
 	Version       string   // svcrun's, for the records
 
-	KillScope KillScope
-	Log       func(machine.Level, string)
+	KillScope  KillScope
+	StartDelay policy.StartDelay // after failed runs; the zero one for none
+	Log        func(machine.Level, string)
 }
 
 // RefusedError is a check that cannot be probed here: it would need what the

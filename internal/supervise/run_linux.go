@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/svckit/svckit/history/records"
 	"github.com/svckit/svckit/internal/proc"
 	"github.com/svckit/svckit/internal/supervise/machine"
 	"github.com/svckit/svckit/notify"
@@ -47,26 +48,28 @@ var handled = []os.Signal{
 
 // service is the real world of one loop.
 type service struct {
-	o        Options
-	table    *proc.Table
-	listener *socket.Listener
-	sender   *socket.Sender // nil where nobody listens
-	probes   []probe.Probe
-	ended    chan machine.Status // the main process's
-	main     mainProcess
-	mainPID  atomic.Int64   // its pid, for hooks, which run beside the loop
-	gone     chan struct{}  // an adopted main process has ended
-	received atomic.Int64   // datagrams of the service
-	closed   chan struct{}  // nobody waits for gone any more
-	notices  []*notice      // svcrun's ends of the pipes of fd checks
-	written  chan struct{}  // something was written to one
-	ignored  proc.SignalSet // what the child has to find ignored
-	cgroup   string         // svcrun's own, as the kernel names it
-	signals  <-chan os.Signal
-	children <-chan os.Signal
-	muted    map[string]bool // what could not be sent, and has been warned of
-	recorder recorder        // nil where no records are kept
-	lasting  time.Time       // when something was last sent that must not be lost
+	o         Options
+	table     *proc.Table
+	listener  *socket.Listener
+	sender    *socket.Sender // nil where nobody listens
+	probes    []probe.Probe
+	ended     chan machine.Status // the main process's
+	main      mainProcess
+	mainPID   atomic.Int64   // its pid, for hooks, which run beside the loop
+	gone      chan struct{}  // an adopted main process has ended
+	received  atomic.Int64   // datagrams of the service
+	closed    chan struct{}  // nobody waits for gone any more
+	notices   []*notice      // svcrun's ends of the pipes of fd checks
+	written   chan struct{}  // something was written to one
+	ignored   proc.SignalSet // what the child has to find ignored
+	cgroup    string         // svcrun's own, as the kernel names it
+	signals   <-chan os.Signal
+	children  <-chan os.Signal
+	muted     map[string]bool   // what could not be sent, and has been warned of
+	recorder  *records.Recorder // nil where no records are kept
+	warnings  chan error        // of what went wrong beside the loop
+	forgotten chan struct{}     // closed when earlier failures are forgotten; nil before anybody asked
+	lasting   time.Time         // when something was last sent that must not be lost
 }
 
 // Run supervises the service to its end, and returns how svcrun has to end. An
@@ -78,16 +81,17 @@ func Run(o Options) (machine.Outcome, error) {
 		return machine.Outcome{}, err
 	}
 	defer s.close()
+	o.Machine.Hold = s.holdBack()
 	l := newLoop(world{
 		signals: s.signals, children: s.children, readable: s.readable(), gone: s.gone, written: s.written,
 		spawn: s.spawn, signal: s.signal, reap: s.reap, others: s.others,
 		receive: s.receive, trusts: s.trusts, send: s.send, noticed: s.noticed,
 		probe: s.probe, hook: s.hook, log: o.Log,
 		adopt: s.adopt, lost: s.lost, answer: socket.Answer,
-		note: s.note, forget: s.forget,
+		note: s.note, forget: s.forget, warnings: s.warnings,
 	}, o.Machine)
 	outcome := l.run()
-	s.closeRecord(outcome.Record)
+	s.closeRun(outcome)
 	return outcome, nil
 }
 
@@ -97,7 +101,7 @@ func prepare(o Options) (*service, error) {
 	s := &service{
 		o: o, ended: make(chan machine.Status, 1), muted: map[string]bool{},
 		gone: make(chan struct{}), closed: make(chan struct{}), written: make(chan struct{}),
-		ignored: ignoredAtStart(o.Environ),
+		ignored: ignoredAtStart(o.Environ), warnings: make(chan error, 4),
 	}
 	s.listen() // first of all: a signal must not kill what is being prepared
 	var err error
