@@ -12,12 +12,17 @@ import (
 const (
 	Instance    = '\uFDD0' // the instance of a template, %i
 	Credentials = '\uFDD1' // the directory of the service's credentials, %d
+
+	// CredentialsVariable is the same on a command line for a manager that has
+	// no %d.
+	CredentialsVariable = '\uFDD2'
 )
 
 // doubling writes a text for a place where % is special, and whatever else is
 // given as pairs.
 func doubling(pairs ...string) *strings.Replacer {
-	return strings.NewReplacer(append(pairs, "%", "%%", string(Instance), "%i", string(Credentials), "%d")...)
+	return strings.NewReplacer(append(pairs, "%", "%%", string(Instance), "%i", string(Credentials), "%d",
+		string(CredentialsVariable), "${CREDENTIALS_DIRECTORY}")...)
 }
 
 // Readable is a text for people, with specifiers where the manager puts in
@@ -127,12 +132,10 @@ func word(s string, double *strings.Replacer) (Value, error) {
 // itself anywhere in a word; the prefixes of a program (@ - : + !) are none,
 // as a path begins with a slash.
 func special(r rune) bool {
-	if r == Instance || r == Credentials {
-		return false
-	}
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_-./:=,+@", r)
+	return !isMeant(r) && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_-./:=,+@", r)
 }
 
-func isForeignNoncharacter(r rune) bool {
-	return IsNoncharacter(r) && r != Instance && r != Credentials
-}
+func isForeignNoncharacter(r rune) bool { return IsNoncharacter(r) && !isMeant(r) }
+
+// isMeant says whether r stands for what only the manager knows.
+func isMeant(r rune) bool { return r == Instance || r == Credentials || r == CredentialsVariable }

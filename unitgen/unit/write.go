@@ -34,7 +34,7 @@ func (f *File) Bytes() ([]byte, error) {
 		if i > 0 || len(f.Head) > 0 {
 			w.out.WriteByte('\n')
 		}
-		if !isName(section.Name) {
+		if !IsName(section.Name) {
 			w.fail("%q is no name of a section", section.Name)
 		}
 		w.out.WriteString("[" + section.Name + "]\n")
@@ -71,7 +71,7 @@ func (c Comment) write(w *writer) {
 }
 
 func (d Directive) write(w *writer) {
-	if !isName(d.Name) {
+	if !IsName(d.Name) {
 		w.fail("%q is no name of a directive", d.Name)
 	}
 	for i, part := range d.Parts {
@@ -126,8 +126,8 @@ func dangling(s string) bool {
 	return escaped
 }
 
-// isName says whether s can name a section or a directive.
-func isName(s string) bool {
+// IsName says whether s can name a section or a directive.
+func IsName(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
 	})
