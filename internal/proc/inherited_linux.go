@@ -106,17 +106,27 @@ type sigaction [8]uint64
 // disposition is what is done at a signal: sigDfl, sigIgn or a handler.
 func disposition(n syntax.Signal) (uint64, error) {
 	var action sigaction
-	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(n), 0, uintptr(unsafe.Pointer(&action)), sigsetBytes, 0, 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return action[0], nil
+	err := getAction(n, &action)
+	return action[0], err
 }
 
-// dispose sets what is done at a signal, past the Go runtime.
-func dispose(n syntax.Signal, handler uint64) error {
-	action := sigaction{handler}
-	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(n), uintptr(unsafe.Pointer(&action)), 0, sigsetBytes, 0, 0)
+// dispose sets what is done at a signal, to what is no handler.
+func dispose(n syntax.Signal, to uint64) error {
+	return setAction(n, &sigaction{to})
+}
+
+// getAction reads the whole action for a signal.
+func getAction(n syntax.Signal, action *sigaction) error {
+	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(n), 0, uintptr(unsafe.Pointer(action)), sigsetBytes, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// setAction sets it, past the Go runtime.
+func setAction(n syntax.Signal, action *sigaction) error {
+	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(n), uintptr(unsafe.Pointer(action)), 0, sigsetBytes, 0, 0)
 	if errno != 0 {
 		return errno
 	}

@@ -29,7 +29,7 @@ func TestTheEntryPointKnowsEverySignalThatWasIgnored(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		t.Run(arch, func(t *testing.T) {
 			t.Parallel()
-			run := buildEntry(t, arch, "-s -w -E=svckit_rt0")
+			run := buildFor(t, arch, "-s -w -E=svckit_rt0", "./testdata/entry")
 			// HUP, USR1, CHLD and TSTP are four of the runtime's own ways with signals.
 			traps := map[string]string{
 				"":                       "0 true [a b]\n",
@@ -51,17 +51,18 @@ func TestTheEntryPointKnowsEverySignalThatWasIgnored(t *testing.T) {
 
 // go build without flags gives a program that works, and says what it cannot know.
 func TestWithoutTheEntryPointIgnoredSignalsAreFoundAsFarAsTheyCanBe(t *testing.T) {
-	run := buildEntry(t, runtime.GOARCH, "")
+	run := buildFor(t, runtime.GOARCH, "", "./testdata/entry")
 	if got, want := run(t, "HUP INT PIPE USR1 CONT TSTP"), "a0003 false [a b]\n"; got != want {
 		t.Errorf("%q; want %q", got, want)
 	}
 }
 
-// buildEntry links testdata/entry, and returns what runs it with signals ignored.
-func buildEntry(t *testing.T, arch, ldflags string) func(t *testing.T, trap string) string {
+// buildFor links a program for an architecture, and returns what runs it with
+// signals ignored.
+func buildFor(t *testing.T, arch, ldflags, program string) func(t *testing.T, trap string) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "entry")
-	build := exec.Command("go", "build", "-ldflags="+ldflags, "-o", file, "./testdata/entry")
+	file := filepath.Join(t.TempDir(), "program")
+	build := exec.Command("go", "build", "-ldflags="+ldflags, "-o", file, program)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOARCH="+arch)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -1,0 +1,91 @@
+package proc
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/svckit/svckit/internal/syntax"
+)
+
+// whole is what of the caught signals is waited for, in however many turns.
+func whole(t *testing.T, c *Catcher, want SignalSet) {
+	t.Helper()
+	for got := SignalSet(0); got != want; {
+		come, ok := c.Wait()
+		if got |= come; !ok || got&^want != 0 {
+			t.Fatalf("%x, %v; want %x", uint64(got), ok, uint64(want))
+		}
+	}
+}
+
+func TestASignalThatNobodyWaitsForYetIsKept(t *testing.T) {
+	alone(t, func(t *testing.T) {
+		signals := []syntax.Signal{syntax.SIGTERM, syntax.SIGHUP, syntax.SIGUSR1, syntax.SIGCONT, syntax.Signal(unix.SIGCHLD), syntax.SIGABRT, 64}
+		c, err := Catch(signals...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range signals {
+			if err := unix.Kill(os.Getpid(), unix.Signal(n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		whole(t, c, NewSignalSet(signals...))
+	})
+}
+
+func TestSignalsToManyThreadsAtOnceAllCome(t *testing.T) {
+	alone(t, func(t *testing.T) {
+		c, err := Catch(syntax.SIGTERM, syntax.SIGUSR1, syntax.SIGUSR2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := make(chan struct{})
+		go func() {
+			defer close(sent)
+			churn() // threads come and go meanwhile
+		}()
+		for range 50 {
+			for _, n := range []syntax.Signal{syntax.SIGTERM, syntax.SIGUSR1, syntax.SIGUSR2} {
+				go func() { _ = unix.Kill(os.Getpid(), unix.Signal(n)) }()
+			}
+			whole(t, c, NewSignalSet(syntax.SIGTERM, syntax.SIGUSR1, syntax.SIGUSR2))
+		}
+		<-sent
+	})
+}
+
+func TestACommandFindsCaughtSignalsAtTheirDefaults(t *testing.T) {
+	alone(t, func(t *testing.T) {
+		if _, err := Catch(syntax.SIGTERM, syntax.SIGHUP, syntax.SIGCONT, syntax.SIGUSR1); err != nil {
+			t.Fatal(err)
+		}
+		fifo := filepath.Join(t.TempDir(), "fifo")
+		tell := told(t, fifo)
+		r := newReaped(t)
+		r.begin(shell(`while read name value; do case $name in SigBlk:|SigIgn:|SigCgt:) echo $name $value;; esac; done </proc/$$/status >` + fifo))
+		for _, name := range []string{"SigBlk", "SigIgn", "SigCgt"} {
+			if got, want := tell(), name+": 0000000000000000"; got != want {
+				t.Errorf("%s; want %s", got, want)
+			}
+		}
+	})
+}
+
+func TestTheHandlerWorksOnEachArchitecture(t *testing.T) {
+	for _, arch := range []string{"amd64", "arm64"} {
+		t.Run(arch, func(t *testing.T) {
+			t.Parallel()
+			run := buildFor(t, arch, "", "./testdata/catch")
+			want := strconv.FormatUint(uint64(NewSignalSet(syntax.SIGTERM, syntax.SIGHUP, syntax.Signal(unix.SIGCHLD), syntax.SIGUSR2)), 16) + "\n"
+			if got := run(t, ""); got != want {
+				t.Errorf("%q; want %q, on %s", got, want, runtime.GOARCH)
+			}
+		})
+	}
+}
