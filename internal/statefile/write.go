@@ -1,6 +1,7 @@
 package statefile
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -64,19 +65,32 @@ func write(path string, data []byte, sync bool, publish func(temporary, path str
 	return nil
 }
 
+// attempts bounds how often a Sweep may be faster.
+const attempts = 8
+
 // temporary makes a file beside path that is this writer's alone: nobody can
-// foresee its name, and the lock tells Sweep that its writer lives. The mode
-// keeps others from holding that lock.
+// foresee its name, and the lock on it tells Sweep that its writer lives.
 func temporary(path string) (*os.File, error) {
 	dir, base := filepath.Split(path)
-	name := fmt.Sprintf("%s.%s.%016x%s", dir, base, rand.Uint64(), suffix)
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return nil, err
+	for attempt := 1; ; attempt++ {
+		name := fmt.Sprintf("%s.%s.%016x%s", dir, base, rand.Uint64(), suffix)
+		// The mode keeps others from holding the lock.
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)
+		if err != nil || lock(f) || attempt == attempts {
+			return f, err
+		}
+		_ = f.Close()
 	}
-	// Where the file system has no locks, Sweep finds none either and keeps away.
-	_ = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	return f, nil
+}
+
+// lock locks a new temporary file. It fails where a Sweep was faster, which then
+// removes the file.
+func lock(f *os.File) bool {
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return !errors.Is(err, unix.EWOULDBLOCK) // where there are no locks, Sweep gets none either
+	}
+	var st unix.Stat_t
+	return unix.Fstat(int(f.Fd()), &st) != nil || st.Nlink > 0
 }
 
 // syncDirectory makes a change of names outlast a crash of the host.
