@@ -94,6 +94,7 @@ var Table = map[string]Rule{
 	"internal/story":       {Imports: []string{"internal/lab"}},
 	"internal/bench":       {Imports: []string{"notify", "notify/socket"}, Modules: []string{sys}},
 	"internal/demo":        {Imports: []string{"internal/lab", "internal/story", "notify", "notify/socket"}, Modules: []string{sys}},
+	"policy/e2e":           {},
 	"cmd/svcrun/e2e":       {},
 	"cmd/svcgen/e2e":       {},
 	"cmd/svcstat/e2e":      {},
