@@ -2,6 +2,7 @@ package records
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -31,8 +32,8 @@ func writeForEver(dir string) error {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		d := at(dir, keptOfKilled)
 		run, warnings, err := d.begin(begun())
-		if err != nil || len(warnings) > 0 {
-			return fmt.Errorf("%v %v", err, warnings)
+		if err := errors.Join(append(warnings, err)...); err != nil {
+			return err
 		}
 		r := begun()
 		for range 5 {
