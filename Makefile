@@ -56,8 +56,9 @@ test-full: deps build ## the same with the exhaustive sets, then two minutes of 
 	@GO=$(GO) scripts/fuzz.sh 2m
 
 .PHONY: bench
-bench: deps build ## what is promised in time, as ratios to what people glue today
-	@$(GO) build -o bin/bench ./internal/bench && bin/bench
+bench: deps build ## what is promised in time and weight, beside what people use today; BENCH='-only=start,stop' and the like
+	@scripts/bench-deps.sh
+	@$(GO) build -o bin/bench ./internal/bench && bin/bench $(BENCH)
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME (30s)

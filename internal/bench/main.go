@@ -1,80 +1,141 @@
-// Command bench measures what svcrun promises in time, each beside what people
-// glue today in the same run: a shell loop that asks once a second. It prints
-// medians and their ratio; a bare time says nothing on another machine.
-//
-//	bench svcrun [-rounds N] [-seed N]
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
-	"text/tabwriter"
+	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
+
+// Exit codes: 0; 1 something could not be measured, or a goal was missed where
+// -gate wants them all; 64 usage.
+const exitUsage = 64
 
 func main() {
 	if len(os.Args) == 5 && os.Args[1] == "serve" {
 		serve(os.Args[2], os.Args[3], os.Args[4])
 		return
 	}
-	rounds := flag.Int("rounds", 15, "how often each is measured")
-	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the services' start times")
-	flag.Parse()
+	o, err := parse(os.Args[1:])
+	if err != nil {
+		if !errors.Is(err, flag.ErrHelp) {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+		}
+		os.Exit(exitUsage)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM)
+	ctx, cancel := context.WithTimeout(ctx, runLimit)
+	code := 0
+	if os.Getenv(apartVariable) == "" {
+		code, err = apart(ctx)
+	} else if err = compare(ctx, o, os.Stdout, os.Stderr); err != nil {
+		code = 1
+	}
+	cancel()
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+	}
+	os.Exit(code)
+}
+
+// runLimit is how long all of it may take.
+const runLimit = 15 * time.Minute
+
+// parse reads the command line.
+func parse(args []string) (o options, err error) {
 	bin := os.Getenv("SVCKIT_BIN")
 	if bin == "" {
 		bin = "bin"
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-	err := readiness(ctx, os.Stdout, filepath.Join(bin, "svcrun"), *rounds, *seed)
-	cancel()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
+	var names []string
+	for _, s := range scenarios() {
+		names = append(names, s.name)
 	}
-}
-
-// goal is how long after the endpoint's first good answer READY=1 may follow,
-// in the median.
-const goal = 20 * time.Millisecond
-
-// readiness prints, for each kind of check, how long after its endpoint came up
-// READY=1 arrived, and when a shell loop saw it.
-func readiness(ctx context.Context, w io.Writer, svcrun string, rounds int, seed uint64) error {
-	fmt.Fprintf(w, "READY after the endpoint is up; services that take 50 to 500 ms to start, %d rounds, seed %d\n\n", rounds, seed)
-	random := rand.New(rand.NewPCG(seed, 0))
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "check\tsvcrun, median\tp90\tshell loop, median\tsvcrun ÷ loop\tgoal 20ms\t")
-	for _, kind := range []string{"http", "tcp", "unix", "file", "exec"} {
-		var ours, theirs []time.Duration
-		for range rounds {
-			delay := time.Duration(50+random.IntN(450)) * time.Millisecond
-			own, err := measure(ctx, kind, delay, underSvcrun(svcrun))
-			if err != nil {
-				return fmt.Errorf("%s under svcrun: %w", kind, err)
+	o.svcrun = filepath.Join(bin, "svcrun")
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // an error is printed once, by main
+	flags.IntVar(&o.rounds, "rounds", 12, "how often each is measured; start twice as often")
+	flags.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "of the order in each round")
+	flags.Func("only", "comma-separated, of "+strings.Join(names, ","), func(list string) error {
+		o.only = strings.Split(list, ",")
+		for _, name := range o.only {
+			if !slices.Contains(names, name) {
+				return fmt.Errorf("unknown scenario %q; there are %s", name, strings.Join(names, ", "))
 			}
-			loop, err := measure(ctx, kind, delay, besideLoop)
-			if err != nil {
-				return fmt.Errorf("%s beside a shell loop: %w", kind, err)
-			}
-			ours, theirs = append(ours, own), append(theirs, loop)
 		}
-		met := map[bool]string{true: "met", false: "missed"}[at(ours, 50) <= goal]
-		fmt.Fprintf(table, "%s\t%v\t%v\t%v\t%.3f\t%s\t\n", kind, ms(at(ours, 50)), ms(at(ours, 90)), ms(at(theirs, 50)),
-			float64(at(ours, 50))/float64(at(theirs, 50)), met)
+		return nil
+	})
+	flags.IntVar(&o.many, "many", 50, "how many wrappers are weighed at once")
+	flags.DurationVar(&o.age, "age", 11*time.Second, "how long the wrappers have run before they are stopped")
+	flags.DurationVar(&o.idle, "idle", 20*time.Second, "how long the wrappers are watched at rest")
+	flags.BoolVar(&o.gate, "gate", false, "exit with 1 if a goal is missed")
+	flags.BoolVar(&o.loud, "v", false, "show what the wrappers say")
+	if err := flags.Parse(args); err != nil {
+		return o, err
 	}
-	return table.Flush()
+	if flags.NArg() > 0 || o.rounds < 1 || o.many < 2 || o.idle <= 0 {
+		return o, errors.New("want flags only, -rounds of 1 or more, -many of 2 or more, -idle above 0")
+	}
+	return o, nil
 }
 
-// at is a percentile of what was measured.
-func at(all []time.Duration, percent int) time.Duration {
-	sorted := slices.Sorted(slices.Values(all))
-	return sorted[min(len(sorted)-1, len(sorted)*percent/100)]
+// compare measures and prints.
+func compare(ctx context.Context, o options, out, progress io.Writer) error {
+	b, err := newBench(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	if err := b.run(ctx, func(scenario string) { fmt.Fprintln(progress, "bench: measuring", scenario) }); err != nil {
+		return err
+	}
+	b.report(out)
+	if all := b.missed(); o.gate && len(all) > 0 {
+		return fmt.Errorf("%d goals missed: %s", len(all), strings.Join(all, "; "))
+	}
+	return nil
 }
 
-func ms(d time.Duration) string { return fmt.Sprintf("%.1fms", float64(d.Microseconds())/1000) }
+// missed are the goals that are not met.
+func (b *bench) missed() []string {
+	return append(missed(b.samples, readyMetrics()), missed(b.samples, wrapperMetrics())...)
+}
+
+// report prints the tables.
+func (b *bench) report(w io.Writer) {
+	fmt.Fprintf(w, "medians of %d rounds, seed %d; compare ratios, as bare figures are of this machine at this moment\n", b.rounds, b.seed)
+	for _, m := range b.missing {
+		fmt.Fprintln(w, "left out:", m)
+	}
+	if b.measured(readyMetrics()) {
+		fmt.Fprint(w, "\nREADY=1 after the endpoint's first good answer; services that take 50 to 500 ms to start\n\n")
+		writeReadiness(w, b.samples)
+	}
+	if b.measured(wrapperMetrics()) {
+		fmt.Fprint(w, "\nsvcrun beside other wrappers\n\n")
+		var names []string
+		for _, c := range b.contenders {
+			names = append(names, c.name)
+		}
+		writeTable(w, comparison(b.samples, wrapperMetrics(), names))
+		fmt.Fprintln(w)
+		writeExplanations(w, b.samples, wrapperMetrics())
+	}
+	if all := b.missed(); len(all) > 0 {
+		fmt.Fprintf(w, "\ngoals missed:\n  %s\n", strings.Join(all, "\n  "))
+	}
+}
+
+func (b *bench) measured(metrics []metric) bool {
+	return slices.ContainsFunc(metrics, func(m metric) bool { return len(b.samples[m.key]) > 0 })
+}

@@ -94,22 +94,22 @@ func underSvcrun(svcrun string) watched {
 		cmd := exec.CommandContext(ctx, svcrun, append([]string{"--ready=" + check(kind, where), "--"}, service...)...)
 		cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+listener.Address())
 		told := make(chan time.Duration, 1)
-		go func() { told <- heardReady(listener) }()
+		go hear(listener, told)
 		return run(ctx, cmd, told)
 	}
 }
 
-// heardReady is when READY=1 arrived.
-func heardReady(l *socket.Listener) time.Duration {
+// hear tells when READY=1 has arrived. It reads on until the listener is closed,
+// as svcrun waits at its end for the manager to have read all.
+func hear(l *socket.Listener, told chan<- time.Duration) {
 	for l.Wait() == nil {
 		for d, ok := l.Receive(); ok; d, ok = l.Receive() {
-			d.Close()
 			if strings.HasPrefix(string(d.Data), "READY=1") {
-				return now()
+				told <- now()
 			}
+			d.Close()
 		}
 	}
-	return 0
 }
 
 // besideLoop has a shell loop watch that asks once a second.
@@ -152,11 +152,4 @@ func run(ctx context.Context, cmd *exec.Cmd, told <-chan time.Duration) (ready, 
 		return 0, 0, ctx.Err()
 	}
 	return ready, time.Duration(nanoseconds), nil
-}
-
-// now is the monotonic clock, which all processes of the host share.
-func now() time.Duration {
-	var ts unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts)
-	return time.Duration(ts.Nano())
 }
