@@ -22,10 +22,13 @@ var version = "development"
 // exitUsage is EX_USAGE of sysexits.h.
 const exitUsage = 64
 
-// The kernel ends a child with its parent thread, not its parent process: the
-// child is started on the first thread, which lives as long as svcrun. The shim
-// executes it on that thread too.
-func init() { runtime.LockOSThread() }
+// The shim executes the child on the first thread, on which init runs: an exec
+// from another would lose the signal that ends the child with svcrun.
+func init() {
+	if proc.IsShim(os.Args) {
+		runtime.LockOSThread()
+	}
+}
 
 func main() {
 	if proc.IsShim(os.Args) {

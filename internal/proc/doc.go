@@ -9,6 +9,9 @@
 //     holds it, so that a reused number is never hit;
 //   - what a command is given in signals, mask, limits and descriptors is what
 //     svcrun was given, whatever the Go runtime has made of that since;
+//   - no thread of svcrun's ends before svcrun: the kernel ends a child with the
+//     thread that started it, and the Go runtime ends one only with a goroutine
+//     that is locked to it, so whoever locks one unlocks it;
 //   - Run leaves nothing of its command behind but what has left its group.
 //
 // NewTable is the entry point. It is Linux only.

@@ -3,46 +3,19 @@ package supervise
 import (
 	"fmt"
 	"os"
-	"os/signal"
-	"runtime"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/svckit/svckit/internal/proc"
-	"github.com/svckit/svckit/internal/syntax"
 )
 
-// brokenPipe is what systemd has every service ignore, unless IgnoreSIGPIPE=no
-// (systemd.exec(5)).
-var brokenPipe = proc.NewSignalSet(syntax.SIGPIPE)
-
-// ignoredAtStart is what the child has to find ignored: what svcrun was given.
-// A program that was linked without its own entry point cannot know of SIGPIPE,
-// and takes it that systemd has started it as it starts most.
-func ignoredAtStart(environ []string) proc.SignalSet {
-	ignored, known := proc.InheritedIgnored()
-	if !known && Variable(environ, "INVOCATION_ID") != "" {
-		ignored |= brokenPipe
-	}
-	return ignored
-}
-
-// keepIgnored has SIGPIPE stay ignored where it was: the runtime has caught it,
-// and a signal that is caught is reset in the child. svcrun itself needs no more:
-// its lines are written past os.File, which alone has a program die of one.
-func (s *service) keepIgnored() {
-	if s.ignored&brokenPipe != 0 {
-		signal.Ignore(unix.SIGPIPE)
-	}
-}
-
-// spawn starts the child, on the first thread, and frees the loop from it.
+// spawn starts the child, and after it all that runs beside the loop.
 //
 // The shim costs a second start of svcrun, and is had only where it is needed:
 // for the pid of socket activation, and for ignored signals that svcrun has
 // handlers for by now, which the fork would reset.
 func (s *service) spawn() (int, error) {
-	defer runtime.UnlockOSThread()
+	defer s.attend()
 	path, err := s.o.Find()
 	if err != nil {
 		return 0, fmt.Errorf("cannot execute %s: %w", s.o.Argv[0], err)

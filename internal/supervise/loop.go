@@ -83,6 +83,7 @@ func newLoop(w world, cfg machine.Config) *loop {
 // run is the loop: one event after the other, until the machine is done.
 func (l *loop) run() machine.Outcome {
 	defer l.end()
+	l.tick() // the child is started before anything is waited for
 	for l.outcome == nil {
 		select {
 		case s := <-l.signals:

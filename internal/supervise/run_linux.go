@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -39,13 +38,6 @@ const (
 // passing are messages that are worth nothing once svcrun has ended.
 var passing = []string{"STATUS", "WATCHDOG", "WATCHDOG_USEC", "EXTEND_TIMEOUT_USEC", "STOPPING", "MONOTONIC_USEC"}
 
-// handled are the signals that svcrun answers or passes on. They are named:
-// SIGURG is the Go runtime's own, and what a manager or a person may send is here.
-var handled = []os.Signal{
-	unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGABRT,
-	unix.SIGUSR1, unix.SIGUSR2, unix.SIGWINCH, unix.SIGCONT,
-}
-
 // service is the real world of one loop.
 type service struct {
 	o         Options
@@ -63,8 +55,11 @@ type service struct {
 	written   chan struct{}  // something was written to one
 	ignored   proc.SignalSet // what the child has to find ignored
 	cgroup    string         // svcrun's own, as the kernel names it
-	signals   <-chan os.Signal
-	children  <-chan os.Signal
+	catcher   *proc.Catcher
+	signals   chan os.Signal // see passSignals
+	children  chan os.Signal
+	said      chan struct{}     // the child has said something
+	attends   bool              // what runs beside the loop has been started
 	muted     map[string]bool   // what could not be sent, and has been warned of
 	recorder  *records.Recorder // nil where no records are kept
 	warnings  chan error        // of what went wrong beside the loop
@@ -73,17 +68,18 @@ type service struct {
 }
 
 // Run supervises the service to its end, and returns how svcrun has to end. An
-// error comes only before the child is started. Run has to be called on the
-// first thread: the child's death signal is tied to the thread that starts it.
+// error comes only before the child is started.
 func Run(o Options) (machine.Outcome, error) {
 	s, err := prepare(o)
 	if err != nil {
 		return machine.Outcome{}, err
 	}
 	defer s.close()
-	o.Machine.Hold = s.holdBack()
+	if o.Machine.Hold = s.holdBack(); o.Machine.Hold.Total() > 0 {
+		s.attend()
+	}
 	l := newLoop(world{
-		signals: s.signals, children: s.children, readable: s.readable(), gone: s.gone, written: s.written,
+		signals: s.signals, children: s.children, readable: s.said, gone: s.gone, written: s.written,
 		spawn: s.spawn, signal: s.signal, reap: s.reap, others: s.others,
 		receive: s.receive, trusts: s.trusts, send: s.send, noticed: s.noticed,
 		probe: s.probe, hook: s.hook, log: o.Log,
@@ -95,15 +91,17 @@ func Run(o Options) (machine.Outcome, error) {
 	return outcome, nil
 }
 
-// prepare opens all that a run needs; whatever fails here, fails before the
-// child is started.
+// prepare opens what has to be there before the child is started, and no more:
+// the service waits for it. Whatever fails here, fails before that.
 func prepare(o Options) (*service, error) {
 	s := &service{
 		o: o, ended: make(chan machine.Status, 1), muted: map[string]bool{},
-		gone: make(chan struct{}), closed: make(chan struct{}), written: make(chan struct{}),
+		gone: make(chan struct{}), closed: make(chan struct{}), written: make(chan struct{}), said: make(chan struct{}),
 		ignored: ignoredAtStart(o.Environ), warnings: make(chan error, 4),
 	}
-	s.listen() // first of all: a signal must not kill what is being prepared
+	if err := s.catch(); err != nil { // first of all: a signal must not kill what is being prepared
+		return nil, err
+	}
 	var err error
 	if s.table, err = proc.NewTable(); err != nil {
 		return nil, err
@@ -115,16 +113,27 @@ func prepare(o Options) (*service, error) {
 		}
 		s.probes = append(s.probes, p)
 	}
-	if o.NotifyAddress != "" {
-		if s.sender, err = socket.Dial(o.NotifyAddress); err != nil {
-			return nil, err
-		}
-	}
 	if err := s.openListener(); err != nil {
 		return nil, err
 	}
-	s.cgroup = cgroupOf("self")
 	return s, nil
+}
+
+// attend starts what runs beside the loop, once. It comes after the child has
+// been started, unless the start is held back.
+func (s *service) attend() {
+	if s.attends {
+		return
+	}
+	s.attends = true
+	s.cgroup = cgroupOf("self")
+	if s.o.NotifyAddress != "" {
+		var err error
+		s.sender, err = socket.Dial(s.o.NotifyAddress)
+		s.log(err)
+	}
+	go s.passSignals()
+	go s.passWords()
 }
 
 // openListener opens the socket for the child: in the runtime directory, or, if
@@ -189,18 +198,6 @@ func (s *service) close() {
 	s.sender.Flush(flushWait)
 }
 
-// listen has the runtime hand over signals. It drops what a channel has no room
-// for: a burst of signals must not cost the word that a child has ended, which
-// therefore has a channel of its own. One of those is enough, as whoever takes it
-// reaps all.
-func (s *service) listen() {
-	burst, ended := make(chan os.Signal, 64), make(chan os.Signal, 1)
-	signal.Notify(burst, handled...)
-	signal.Notify(ended, unix.SIGCHLD)
-	s.keepIgnored()
-	s.signals, s.children = burst, ended
-}
-
 // How long the child may have to wait for its next turn; the longer one after a
 // turn that it has used up: that bounds what of a flood gets through to the
 // manager, whose socket is that of all services.
@@ -209,24 +206,24 @@ const (
 	floodPace = 20 * time.Millisecond
 )
 
-// readable tells that the child has said something. What it says while the
+// passWords tells that the child has said something. What it says while the
 // manager does not read waits in the kernel, and at last it does itself.
-func (s *service) readable() <-chan struct{} {
-	ready := make(chan struct{})
-	go func() {
-		for s.listener.Wait() == nil {
-			if s.sender != nil {
-				s.sender.WaitRoom()
-			}
-			before := s.received.Load()
-			ready <- struct{}{}
-			time.Sleep(pace) //nolint:forbidigo // a pace is time itself
-			if s.received.Load()-before >= turn {
-				time.Sleep(floodPace) //nolint:forbidigo // likewise
-			}
+func (s *service) passWords() {
+	var last time.Time
+	wait := pace
+	for s.listener.Wait() == nil {
+		if s.sender != nil {
+			s.sender.WaitRoom()
 		}
-	}()
-	return ready
+		time.Sleep(wait - time.Since(last)) //nolint:forbidigo // a pace is time itself
+		before := s.received.Load()
+		last = time.Now()
+		s.said <- struct{}{}
+		wait = pace
+		if s.received.Load()-before >= turn {
+			wait = floodPace
+		}
+	}
 }
 
 // send tells the manager something.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -38,8 +39,11 @@ func (d *Datagram) Close() {
 
 // Listener is the socket that a service finds in its $NOTIFY_SOCKET.
 type Listener struct {
+	fd      int
+	once    sync.Once // opens file and conn
 	file    *os.File
 	conn    syscall.RawConn
+	failed  error
 	address string
 	path    string // to be removed at Close; "" for an abstract name
 	data    []byte
@@ -56,6 +60,7 @@ func Listen(address string) (*Listener, error) {
 		return nil, fmt.Errorf("cannot open a notify socket: %w", err)
 	}
 	l := &Listener{
+		fd:      fd,
 		address: address,
 		data:    make([]byte, notify.MaxBytes+1),
 		oob:     make([]byte, unix.CmsgSpace(unix.SizeofUcred)+unix.CmsgSpace(maxDescriptors*4)),
@@ -64,13 +69,18 @@ func Listen(address string) (*Listener, error) {
 		_ = unix.Close(fd)
 		return nil, fmt.Errorf("cannot bind the notify socket %s: %w", address, err)
 	}
-	l.file = os.NewFile(uintptr(fd), address)
-	l.conn, err = l.file.SyscallConn()
-	if err != nil {
-		_ = l.Close()
-		return nil, fmt.Errorf("cannot poll the notify socket: %w", err)
-	}
 	return l, nil
+}
+
+// open takes the socket into the runtime's poller. That is left until the socket
+// is used: whoever listens for a process starts it first, and a bound socket keeps
+// what it is sent.
+func (l *Listener) open() error {
+	l.once.Do(func() {
+		l.file = os.NewFile(uintptr(l.fd), l.address)
+		l.conn, l.failed = l.file.SyscallConn()
+	})
+	return l.failed
 }
 
 // bind names the socket and asks the kernel for its senders' credentials.
@@ -105,10 +115,18 @@ func (l *Listener) Address() string {
 // Wait waits until there is a datagram to be received. It waits in the
 // runtime's poller, so that Close ends it with os.ErrClosed.
 func (l *Listener) Wait() error {
-	err := l.conn.Read(func(fd uintptr) bool {
-		ready, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
-		return ready > 0
-	})
+	err := l.open()
+	if err == nil {
+		waited := false
+		err = l.conn.Read(func(fd uintptr) bool {
+			if waited { // and the poller says so
+				return true
+			}
+			waited = true
+			ready, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+			return ready > 0
+		})
+	}
 	if err != nil { // the poller's own error: the file is closed
 		return fmt.Errorf("cannot read the notify socket: %w", os.ErrClosed)
 	}
@@ -119,6 +137,9 @@ func (l *Listener) Wait() error {
 func (l *Listener) Receive() (Datagram, bool) {
 	var d Datagram
 	var failed error
+	if l.open() != nil {
+		return d, false
+	}
 	err := l.conn.Control(func(fd uintptr) {
 		for d, failed = l.receive(int(fd)); errors.Is(failed, unix.EINTR); {
 			d, failed = l.receive(int(fd))
@@ -162,7 +183,10 @@ func (d *Datagram) control(oob []byte) {
 
 // Close ends Receive and removes the socket's file.
 func (l *Listener) Close() error {
-	err := l.file.Close()
+	err := l.open()
+	if err == nil {
+		err = l.file.Close()
+	}
 	if l.path != "" {
 		_ = os.Remove(l.path)
 	}
