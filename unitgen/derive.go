@@ -13,6 +13,8 @@ const (
 	margin = 5 * time.Second
 	// abortWait is svcrun's default for --abort-wait: the time for a core.
 	abortWait = 10 * time.Second
+	// wrapperPeriod is how long svcrun may be silent where no check says.
+	wrapperPeriod = 30 * time.Second
 )
 
 // unhealthyCodes are the exit codes with which svcrun says that it ended the
@@ -42,21 +44,24 @@ type Hang struct {
 // what cannot be on the target.
 func Derive(p Policy, t Target) (Derived, []Warning, error) {
 	d := Derived{
-		Start: p.Ready.StartTimeout + p.Drain.StepsBudget() + margin,
 		Stop:  p.Drain.Budget() + margin,
 		Abort: abortWait + p.Drain.KillWait + margin,
 	}
-	if p.Reload.Wanted { // the manager has one limit for both
-		d.Start = max(d.Start, p.Reload.Timeout+margin)
-	}
-	if len(p.Live.Checks) > 0 {
+	switch {
+	case len(p.Live.Checks) > 0:
 		d.Watchdog = watchdogPeriod(p.Live.Checks)
 		d.Hang = hang(p)
+	case p.Watchdog == WatchdogWrapper:
+		d.Watchdog = wrapperPeriod
 	}
 	restarts, warnings, err := deriveRestarts(p, t, d.Hang)
 	d.Restarts = restarts
-	d.Hang.First = d.Hang.Gone + restarts.Ladder.Delay(1) + policy.TimerSlack
-	d.Hang.Last = d.Hang.Gone + restarts.Ladder.Longest() + policy.TimerSlack
+	d.Start = restarts.StartDelay.Longest() + p.Ready.StartTimeout + p.Drain.StepsBudget() + margin
+	if p.Reload.Wanted { // the manager has one limit for both
+		d.Start = max(d.Start, p.Reload.Timeout+margin)
+	}
+	d.Hang.First = d.Hang.Gone + restarts.waitAtMost(1) + policy.TimerSlack
+	d.Hang.Last = d.Hang.Gone + restarts.waitAtMost(restarts.Waits.Steps+1) + policy.TimerSlack
 	warnings = append(warnings, watchdogWarnings(p)...)
 	return d, append(warnings, reloadWarnings(p)...), err
 }
@@ -122,7 +127,8 @@ func unhealthyStop(p Policy) time.Duration { return p.Drain.Budget() - p.Drain.D
 // Restart= has no such case (systemd.service(5)), and the abort ends svcrun by
 // a signal, which RestartForceExitStatus= does not name.
 func watchdogWarnings(p Policy) []Warning {
-	if len(p.Live.Checks) == 0 || p.Restart.When != "on-success" && p.Restart.When != "on-abort" {
+	beats := len(p.Live.Checks) > 0 || p.Watchdog == WatchdogWrapper
+	if !beats || p.Restart.When != "on-success" && p.Restart.When != "on-abort" {
 		return nil
 	}
 	return []Warning{{p.where("restart.when"), "restart.when " + p.Restart.When +

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/svckit/svckit/unitgen/unit"
 )
 
 // The bounds of a policy file. They are far above what a policy needs, and low
@@ -19,40 +21,61 @@ const (
 	maxFile    = 1 << 20
 	maxDepth   = 16
 	maxAliases = 100
+
+	maxDocuments = 100
 )
 
-// parseDocument reads the one YAML document of the file, and checks what does
+// parseDocuments reads the YAML documents of the file, and checks what does
 // not depend on any key: bounds, encoding, duplicate keys, tags.
-func (r *reader) parseDocument(data []byte) (*yaml.Node, bool) {
+func (r *reader) parseDocuments(data []byte) []*yaml.Node {
 	if !r.checkBytes(data) {
-		return nil, false
+		return nil
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	var document, second yaml.Node
-	switch err := decoder.Decode(&document); {
-	case errors.Is(err, io.EOF):
-		r.fail(Position{Line: 1, Column: 1}, "the file is empty; write at least name: and exec:")
-		return nil, false
-	case err != nil:
-		r.syntaxError(err, data)
-		return nil, false
+	var roots []*yaml.Node
+	for {
+		var document yaml.Node
+		switch err := decoder.Decode(&document); {
+		case errors.Is(err, io.EOF) && len(roots) == 0:
+			r.fail(Position{Line: 1, Column: 1}, emptyText)
+			return nil
+		case errors.Is(err, io.EOF):
+			return roots
+		case err != nil:
+			r.syntaxError(err, data)
+			return nil
+		case len(roots) == maxDocuments:
+			r.errorf(&document, "more than %d documents; divide the file", maxDocuments)
+			return nil
+		}
+		root := document.Content[0]
+		if root.Tag == "!!null" && root.Kind == yaml.ScalarNode {
+			r.errorf(root, "%s", emptyDocumentText(len(roots)))
+			return nil
+		}
+		r.checkTree(root, 1)
+		roots = append(roots, root)
 	}
-	switch err := decoder.Decode(&second); {
-	case errors.Is(err, io.EOF):
-	case err != nil:
-		r.syntaxError(err, data)
-		return nil, false
-	default:
-		r.errorf(&second, "a second document begins here; this version of svckit reads one service from each file")
-		return nil, false
+}
+
+const emptyText = "the file is empty; write at least name: and exec:"
+
+// emptyDocumentText says what an empty document is, after so many others.
+func emptyDocumentText(before int) string {
+	if before == 0 {
+		return emptyText
 	}
-	root := document.Content[0]
-	if root.Tag == "!!null" && root.Kind == yaml.ScalarNode {
-		r.errorf(root, "the file is empty; write at least name: and exec:")
-		return nil, false
+	return "an empty document; remove the line --- before it"
+}
+
+// isBlank says whether a file has nothing but blanks and comments.
+func isBlank(data []byte) bool {
+	for line := range bytes.Lines(data) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return false
+		}
 	}
-	r.checkTree(root, 1)
-	return root, true
+	return true
 }
 
 // checkBytes refuses what no YAML can be made of, or too much of it.
@@ -184,6 +207,7 @@ func kindOf(n *yaml.Node) string {
 // quoted shortens a text for a message.
 func quoted(s string) string {
 	const enough = 60
+	s = unit.Readable(s)
 	if utf8.RuneCountInString(s) > enough {
 		s = string([]rune(s)[:enough]) + "..."
 	}

@@ -26,10 +26,13 @@ func (w *writer) add(s *unit.Section, name string, value unit.Value, purpose str
 	return true
 }
 
-// lacks says in the unit and in a warning that the target does not have
-// something, and what comes of it.
+// lacks says that the target does not have something, and what comes of it.
 func (w *writer) lacks(s *unit.Section, what, consequence string) {
-	text := w.target.String() + " has no " + what + "; " + consequence
+	w.loses(s, w.target.String()+" has no "+what+"; "+consequence)
+}
+
+// loses says in the unit and in a warning what is not as the policy would have it.
+func (w *writer) loses(s *unit.Section, text string) {
 	s.Comment(text)
 	w.warnings = append(w.warnings, Warning{Message: strings.TrimSuffix(text, ".")})
 }

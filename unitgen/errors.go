@@ -1,6 +1,7 @@
 package unitgen
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,18 +45,16 @@ func (e Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sorted orders the errors as the file has them; nil if there are none.
+// sorted orders the errors as the files have them, each once; nil if there are
+// none. What is wrong with defaults is found once for each service.
 func (e Errors) sorted() error {
 	if len(e) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(e, func(a, b Error) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	return e
+	return slices.Compact(e)
 }
 
 // Warning is something that a policy's author should know, and that is no

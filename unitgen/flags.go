@@ -7,7 +7,7 @@ import (
 
 	"github.com/svckit/svckit/drain"
 	"github.com/svckit/svckit/internal/syntax"
-	"github.com/svckit/svckit/unitgen/unit"
+	"github.com/svckit/svckit/policy"
 	"github.com/svckit/svckit/watchdog"
 )
 
@@ -19,35 +19,9 @@ const (
 	stateFlag    = "--state-dir=%S/" + ownDirectory
 )
 
-// command is ExecStart=: svcrun with a flag to a line, then the service's own
-// command on the last one.
-func command(p Policy, svcrun string) ([]unit.Value, error) {
-	program, err := unit.ExecPath(svcrun)
-	if err != nil {
-		return nil, err
-	}
-	parts := []unit.Value{program, runtimeFlag, stateFlag}
-	for _, flag := range flags(p) {
-		quoted, err := unit.ExecArg(flag)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, quoted)
-	}
-	last := unit.Value("--")
-	for _, arg := range p.Exec {
-		quoted, err := unit.ExecArg(arg)
-		if err != nil {
-			return nil, err
-		}
-		last += " " + quoted
-	}
-	return append(parts, last), nil
-}
-
 // flags are those that a policy needs, in the order of svcrun(1). What is
 // svcrun's default is left out: the unit shows what is special about it.
-func flags(p Policy) []string {
+func flags(p Policy, r Restarts) []string {
 	var out []string
 	add := func(name, value string) { out = append(out, "--"+name+"="+value) }
 	span := func(name string, d, byDefault time.Duration) {
@@ -86,6 +60,12 @@ func flags(p Policy) []string {
 		}
 	}
 	span("kill-wait", p.Drain.KillWait, plain.KillWait)
+	if r.StartDelay != (policy.StartDelay{}) {
+		add("start-delay", r.StartDelay.String())
+	}
+	if r.SvcrunForgets() {
+		add("stable-after", compact(r.Stable.After))
+	}
 	if words := p.Success.Words(); len(words) > 0 {
 		add("success", strings.Join(words, ","))
 	}

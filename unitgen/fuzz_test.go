@@ -9,12 +9,8 @@ import (
 	"testing"
 )
 
-// ownLine is every line that a unit of svcgen's may have.
-var ownLine = regexp.MustCompile(`^(#.*|\[(Unit|Service|Install)\]||    \S.*|` +
-	`(Description|After|Wants|StartLimitBurst|StartLimitIntervalSec|Type|NotifyAccess|ReloadSignal|ExecStart|ExecReload|User|Group|WorkingDirectory|` +
-	`Environment|Restart|RestartSec|RestartSteps|RestartMaxDelaySec|RestartForceExitStatus|SuccessExitStatus|TimeoutStartSec|` +
-	`TimeoutStopSec|TimeoutAbortSec|WatchdogSec|KillMode|KillSignal|SendSIGKILL|OOMPolicy|SyslogIdentifier|TasksMax|` +
-	`RuntimeDirectory|RuntimeDirectoryPreserve|StateDirectory|WantedBy)=.*)$`)
+// unitLine is every line that a unit of svcgen's may have.
+var unitLine = regexp.MustCompile(`^(?:#.*|\[([A-Z][a-z]+)\]||    \S.*|([A-Z][A-Za-z]+)=(.*))$`)
 
 // FuzzPolicyFile reads any file: it is refused with places, or makes a unit
 // for every target that has no line which is not svcgen's own.
@@ -36,22 +32,30 @@ func FuzzPolicyFile(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := Read("x.yaml", data)
+		policies, err := Read("x.yaml", data)
 		if err != nil {
 			checkPlaces(t, err)
 			return
 		}
-		for _, target := range targets {
-			result, err := Generate(p, target, Options{Source: "x.yaml"})
-			if err != nil {
-				checkPlaces(t, err)
-				continue
-			}
-			for _, file := range result.Files {
-				checkUnit(t, string(file.Text), target)
+		for _, p := range policies {
+			for _, target := range targets {
+				checkUnits(t, p, target)
 			}
 		}
 	})
+}
+
+func checkUnits(t *testing.T, p Policy, target Target) {
+	result, err := Generate(p, target, Options{Source: "x.yaml"})
+	if err != nil {
+		checkPlaces(t, err)
+		return
+	}
+	for _, file := range result.Files {
+		if !file.Secret {
+			checkUnit(t, p, string(file.Text), target)
+		}
+	}
 }
 
 // checkPlaces wants every error to have a place and to be one line.
@@ -67,22 +71,25 @@ func checkPlaces(t *testing.T, err error) {
 	}
 }
 
-func checkUnit(t *testing.T, unit string, target Target) {
-	starts := 0
-	for line := range strings.Lines(unit) {
-		line = strings.TrimSuffix(line, "\n")
-		if !ownLine.MatchString(line) {
+// checkUnit wants every directive to be one that the target has, or one that
+// the policy's extra brought: no text became a directive.
+func checkUnit(t *testing.T, p Policy, text string, target Target) {
+	section := ""
+	for line := range strings.Lines(text) {
+		match := unitLine.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		switch {
+		case match == nil:
 			t.Fatalf("%q is no line of svcgen's", line)
-		}
-		if strings.HasPrefix(line, "RestartSteps") && !target.Can(restartLadder) {
-			t.Fatalf("%s has no %s", target.Name, line)
-		}
-		if strings.HasPrefix(line, "ExecStart=") {
-			starts++
+		case match[1] != "":
+			section = match[1]
+		case match[2] != "" && !target.Has(match[2]):
+			if _, extra := lookup(p.Extra[section], match[2]); !extra {
+				t.Fatalf("%s has no %s", target.Name, line)
+			}
 		}
 	}
-	if starts != 1 || AuthorOf([]byte(unit)) != Untouched {
-		t.Fatalf("%d commands, or a wrong checksum, in\n%s", starts, unit)
+	if starts := strings.Count(text, "\nExecStart="); starts > 1 || AuthorOf([]byte(text)) != Untouched {
+		t.Fatalf("%d commands, or a wrong checksum, in\n%s", starts, text)
 	}
 }
 

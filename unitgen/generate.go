@@ -2,7 +2,6 @@ package unitgen
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/svckit/svckit/unitgen/unit"
@@ -13,15 +12,23 @@ const DefaultSvcrun = "/usr/bin/svcrun"
 
 // Options are what a unit depends on beside its policy and target.
 type Options struct {
-	Source string // the policy file's name, for the header
+	Source string // what the header says that the unit was made from
 	Svcrun string // svcrun's absolute path; DefaultSvcrun if empty
 }
 
-// File is a unit file to write.
+// File is a file to write.
 type File struct {
-	Name string
-	Text []byte
+	Name   string
+	Dir    string // where it belongs
+	Secret bool   // nobody but root may read it
+	Text   []byte
 }
+
+// Where an administrator's units belong (systemd.unit(5)).
+const (
+	systemUnits = "/etc/systemd/system"
+	userUnits   = "/etc/systemd/user"
+)
 
 // Result is what Generate made of a policy.
 type Result struct {
@@ -39,36 +46,63 @@ func Generate(p Policy, t Target, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	exec, err := command(p, o.Svcrun)
-	if err != nil {
-		return Result{}, fmt.Errorf("svcrun: %w", err)
-	}
-	w := &writer{policy: p, target: t, derived: derived}
-	w.unitSection(w.file.Section("Unit"))
-	w.serviceSection(w.file.Section("Service"), exec, o.Svcrun)
-	if len(p.WantedBy) > 0 {
-		w.file.Section("Install").Add("WantedBy", names(p.WantedBy))
+	w := &writer{policy: p, target: t, options: o, derived: derived}
+	w.service()
+	w.sockets()
+	w.companion()
+	if len(w.errs) > 0 {
+		return Result{}, w.errs.sorted()
 	}
 	if w.err != nil {
-		return Result{}, w.err
+		return Result{}, Errors{{p.where("name"), w.err.Error()}}
 	}
-	body, err := w.file.Bytes()
-	if err != nil {
-		return Result{}, fmt.Errorf("%s: %w", p.Unit(), err)
-	}
-	text := sign(heading(p.Unit(), o.Source, t), body)
-	return Result{Files: []File{{p.Unit(), text}}, Warnings: append(warnings, w.warnings...)}, nil
+	return Result{Files: append(w.files, w.secrets...), Warnings: append(warnings, w.warnings...)}, nil
 }
 
-// writer fills in a unit, and keeps the first error.
+// writer makes the files of a policy, and keeps what is wrong.
 type writer struct {
 	policy  Policy
 	target  Target
+	options Options
 	derived Derived
-	file    unit.File
 
+	files    []File
+	secrets  []File
 	warnings []Warning
-	err      error
+	errs     Errors // what the target cannot do
+	err      error  // what no line can carry; the first
+}
+
+// service writes the service's own unit.
+func (w *writer) service() {
+	var f unit.File
+	w.unitSection(f.Section("Unit"))
+	w.serviceSection(f.Section("Service"))
+	w.installSection(&f)
+	w.finish(w.policy.Unit(), f)
+}
+
+// finish makes a file of a unit: it is signed, and goes where the policy's
+// manager looks for units.
+func (w *writer) finish(name string, f unit.File) {
+	body, err := f.Bytes()
+	w.fail(err)
+	dir := systemUnits
+	if w.policy.Scope == ScopeUser {
+		dir = userUnits
+	}
+	w.files = append(w.files, File{Name: name, Dir: dir, Text: sign(heading(name, w.options.Source, w.target), body)})
+}
+
+func (w *writer) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// refuse reports that the target cannot do what a key asks.
+func (w *writer) refuse(path, format string, args ...any) {
+	w.errs = append(w.errs, Error{w.policy.where(path), fmt.Sprintf(format, args...)})
 }
 
 // plain adds a directive that takes its text as it is, if there is any.
@@ -77,55 +111,42 @@ func (w *writer) plain(s *unit.Section, name, text string) {
 		return
 	}
 	quoted, err := unit.Plain(text)
-	if err != nil && w.err == nil {
-		w.err = fmt.Errorf("%s=: %w", name, err)
+	if err != nil {
+		w.fail(fmt.Errorf("%s=: %w", name, err))
 	}
 	s.Add(name, quoted)
 }
 
-// names joins names of units, which Read has checked.
-func names(units []string) unit.Value { return unit.Value(strings.Join(units, " ")) }
-
-// networkOnline is the target that nothing pulls in but those who wait for it
-// (systemd.special(7)).
-const networkOnline = "network-online.target"
-
-func (w *writer) unitSection(s *unit.Section) {
-	p := w.policy
-	w.plain(s, "Description", p.Description)
-	if len(p.After) > 0 {
-		s.Add("After", names(p.After))
+// command quotes a command line: the program, and each argument as a word.
+func (w *writer) command(argv []string) unit.Value {
+	line, err := unit.ExecPath(argv[0])
+	w.fail(err)
+	for _, arg := range argv[1:] {
+		quoted, err := unit.ExecArg(arg)
+		w.fail(err)
+		line += " " + quoted
 	}
-	if slices.Contains(p.After, networkOnline) {
-		s.Comment("after: of " + networkOnline + " pulls it in as well.")
-		s.Add("Wants", networkOnline)
-	}
-	if p.Restart.When != never {
-		w.startLimit(s)
-	}
+	return line
 }
 
-func (w *writer) serviceSection(s *unit.Section, exec []unit.Value, svcrun string) {
-	p := w.policy
-	w.serviceType(s)
-	s.Add("ExecStart", exec...)
-	w.reload(s, svcrun)
-	w.plain(s, "User", p.User)
-	w.plain(s, "Group", p.Group)
-	w.plain(s, "WorkingDirectory", p.WorkingDir)
-	for _, v := range p.Env {
-		assignment, err := unit.Assignment(v.Name, v.Value)
-		if err != nil && w.err == nil {
-			w.err = fmt.Errorf("env.%s: %w", v.Name, err)
+// names joins names of units, which Read has checked. Specifiers in them are
+// meant.
+func names(units []string) unit.Value { return unit.Value(strings.Join(units, " ")) }
+
+// CheckFiles reports files of one name that two services would write.
+func CheckFiles(policies []Policy, results []Result) error {
+	var errs Errors
+	makers := map[string]Policy{}
+	for i, result := range results {
+		for _, file := range result.Files {
+			path := file.Dir + "/" + file.Name
+			if first, taken := makers[path]; taken {
+				errs = append(errs, Error{policies[i].where("name"), fmt.Sprintf(
+					"name: %s is written for %s at %s as well; give one of the two another name", file.Name, first.Unit(), first.where("name"))})
+				continue
+			}
+			makers[path] = policies[i]
 		}
-		s.Add("Environment", assignment)
 	}
-	s.Blank()
-	w.restart(s)
-	s.Blank()
-	w.timeouts(s)
-	s.Blank()
-	w.stop(s)
-	s.Blank()
-	w.surroundings(s)
+	return errs.sorted()
 }

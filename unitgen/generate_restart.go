@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/policy"
@@ -20,8 +21,16 @@ func (w *writer) startLimit(s *unit.Section) {
 	}
 	s.Comment(w.limitText())
 	s.Add("StartLimitBurst", unit.Value(strconv.Itoa(limit.Starts)))
-	s.Add("StartLimitIntervalSec", exact(limit.Within))
+	within := limit.Within
+	if within == syntax.Infinity && !w.target.Can(endlessWindow) {
+		within = tenYears
+		w.lacks(s, "window without end (before 247 an infinite one switches the start limit off)", "it is ten years")
+	}
+	s.Add("StartLimitIntervalSec", exact(within))
 }
+
+// tenYears is a window without end for a manager that cannot have one.
+const tenYears = 10 * 365 * 24 * time.Hour
 
 // limitText explains the start limit.
 func (w *writer) limitText() string {
@@ -35,54 +44,123 @@ func (w *writer) limitText() string {
 		text += fmt.Sprintf("\nThe ladder makes %s in restart.give_up.after, %s, when the service fails at once.",
 			plural(limit.Starts, "start"), exact(giveUp.After))
 	}
-	wait := r.Ladder.Sum(limit.Starts)
-	slack := r.Ladder.SmallestWithin(limit.Starts) - wait
+	wait, latest := r.waiting(limit.Starts)
+	slack := latest - wait
+	of := "late timers"
+	if r.Randomized > 0 || r.StartDelay.Jitter != policy.NoJitter || r.StartDelay.Storm.Enabled() {
+		of = "late timers and chance"
+	}
 	switch {
 	case giveUp.Within == 0:
-		text += fmt.Sprintf("\nThe window: %s of waiting, %s for late timers, and %d runs of %s at most (start timeout, then a hang or a stop).",
-			about(wait), about(slack), limit.Starts, about(r.Run))
+		text += fmt.Sprintf("\nThe window: %s of waiting, %s for %s, and %d runs of %s at most (start timeout, then a hang or a stop).",
+			about(wait), about(slack), of, limit.Starts, about(r.Run))
 	case limit.Within != syntax.Infinity:
-		text += fmt.Sprintf("\nThe waits until then are %s, late timers add up to %s; %s are left for the runs.",
-			about(wait), about(slack), about(limit.Within-wait-slack))
+		text += fmt.Sprintf("\nThe waits until then are %s, %s add up to %s; %s are left for the runs.",
+			about(wait), of, about(slack), about(limit.Within-wait-slack))
 	}
 	return text
 }
 
-// restart writes when systemd starts the service again, and after what wait.
+// restart writes when the service is started again, after what wait, and when
+// its failures are forgotten.
 func (w *writer) restart(s *unit.Section) {
-	p, r := w.policy, w.derived.Restarts
-	s.Add("Restart", unit.Value(p.Restart.When))
-	if p.Restart.When != never {
-		s.Comment(w.ladderComment())
-		s.Add("RestartSec", exact(r.Ladder.Base))
-		if r.Ladder.Grows() {
-			s.Add("RestartSteps", unit.Value(strconv.Itoa(r.Ladder.Steps)))
-			s.Add("RestartMaxDelaySec", exact(r.Ladder.Cap))
-		}
+	restart := w.policy.Restart
+	s.Add("Restart", unit.Value(restart.When))
+	if restart.When != never {
+		w.waits(s)
 		s.Comment("svcrun exits 69 after it stopped an unhealthy service, 70 after one that was not ready in time.")
 		s.Add("RestartForceExitStatus", "69 70")
+		if words := restart.NeverOn.Words(); len(words) > 0 {
+			s.Comment("restart.never_on: what ends so stays down.")
+			s.Add("RestartPreventExitStatus", unit.Value(strings.Join(words, " ")))
+		}
 	}
-	if words := p.Success.Words(); len(words) > 0 {
+	if words := w.policy.Success.Words(); len(words) > 0 {
 		s.Add("SuccessExitStatus", unit.Value(strings.Join(words, " ")))
+	}
+	if restart.When != never {
+		w.forgetting(s)
 	}
 }
 
-// ladderComment explains the waits, and what the target cannot do.
-func (w *writer) ladderComment() string {
-	p, r := w.policy.Restart, w.derived.Restarts
-	late := fmt.Sprintf("; each timer may be %s late.", about(policy.TimerSlack))
-	switch {
-	case r.Why != "":
-		return fmt.Sprintf("Restarts wait %s, %s%s\n%s has no RestartSteps=; the policy's ladder is %s.",
-			about(r.Ladder.Base), r.Why, late, w.target, ladderText(p.Ladder))
-	case !r.Ladder.Grows():
-		return fmt.Sprintf("Restarts wait %s each%s", about(r.Ladder.Base), late)
-	case p.Factor != 0:
-		return fmt.Sprintf("Restarts wait %s (base %s, cap %s, factor %s)%s",
-			ladderText(r.Ladder), about(r.Ladder.Base), about(r.Ladder.Cap), p.Factor, late)
+// waits writes the waits between restarts: the manager's part as directives,
+// svcrun's as a comment on its flag.
+func (w *writer) waits(s *unit.Section) {
+	r := w.derived.Restarts
+	s.Comment(w.waitsText())
+	w.share(s)
+	s.Add("RestartSec", exact(r.Ladder.Base))
+	if r.Ladder.Grows() {
+		s.Add("RestartSteps", unit.Value(strconv.Itoa(r.Ladder.Steps)))
+		s.Add("RestartMaxDelaySec", exact(r.Ladder.Cap))
 	}
-	return fmt.Sprintf("Restarts wait %s (base %s, cap %s, %s)%s",
-		ladderText(r.Ladder), about(r.Ladder.Base), about(r.Ladder.Cap), plural(r.Ladder.Steps, "step"), late)
+	if r.Randomized > 0 {
+		s.Add("RestartRandomizedDelaySec", exact(r.Randomized))
+	}
+}
+
+// waitsText tells the waits, whoever does them.
+func (w *writer) waitsText() string {
+	restart, waits := w.policy.Restart, w.derived.Restarts.Waits
+	how := ""
+	switch {
+	case !waits.Grows():
+	case restart.Factor != 0:
+		how = fmt.Sprintf(" (base %s, cap %s, factor %s)", about(waits.Base), about(waits.Cap), restart.Factor)
+	default:
+		how = fmt.Sprintf(" (base %s, cap %s, %s)", about(waits.Base), about(waits.Cap), plural(waits.Steps, "step"))
+	}
+	text := "Restarts wait " + ladderText(waits) + how
+	switch restart.Jitter {
+	case policy.QuarterJitter:
+		text += ", up to a quarter longer by chance"
+	case policy.FullJitter:
+		text += ", by chance anything from nothing to that"
+	case policy.NoJitter:
+	}
+	text += fmt.Sprintf("; each timer may be %s late.", about(policy.TimerSlack))
+	if storm := restart.Storm; storm.Enabled() {
+		text += fmt.Sprintf("\nBefore that svcrun pauses for %s in a storm: when the failures, each worth half after %s, score %d.",
+			about(storm.Pause), about(storm.HalfLife), storm.Failures)
+	}
+	return text
+}
+
+// share tells what of the waits svcrun does, and why.
+func (w *writer) share(s *unit.Section) {
+	restart, r := w.policy.Restart, w.derived.Restarts
+	const bySvcrun = "by --start-delay, and RestartSec= is a part of what it waits"
+	switch {
+	case r.StartDelay.Ladder.Longest() == 0:
+	case restart.Jitter == policy.FullJitter:
+		s.Comment("No systemd draws a part of a wait: svcrun does the waiting, " + bySvcrun + ".")
+	case r.Waits.Grows() && !w.target.Can(restartLadder):
+		w.lacks(s, "RestartSteps=", "svcrun does the waiting, "+bySvcrun)
+	case !w.target.Can(restartJitter):
+		w.lacks(s, "RestartRandomizedDelaySec=", "svcrun adds the jitter, by --start-delay")
+	default:
+		s.Comment("svcrun adds the jitter, by --start-delay: a quarter of a wait that grows is no one number for RestartRandomizedDelaySec=.")
+	}
+	if r.Waits.Grows() && !r.Ladder.Grows() && restart.afterSuccess() {
+		w.loses(s, fmt.Sprintf("svcrun waits after failures only: after a clean end the restart comes after %s, however often", about(r.Ladder.Base)))
+	}
+}
+
+// forgetting writes who forgets the failures before a long run.
+func (w *writer) forgetting(s *unit.Section) {
+	r := w.derived.Restarts
+	after := about(r.Stable.After)
+	switch {
+	case r.Settles():
+		timer := w.policy.settleName() + ".timer"
+		w.lacks(s, "RESTART_RESET=1", fmt.Sprintf("%s makes it forget the failures of a service that is up for %s", timer, after))
+		s.Comment("That empties the start limit's window as well.")
+		s.Add("ExecStartPost", w.policy.settleCommand())
+	case r.Stable.Forget == policy.RestartReset:
+		s.Comment(fmt.Sprintf("After %s of health svcrun has the failures before it forgotten (--stable-after); the start limit counts on.", after))
+	case r.SvcrunForgets():
+		s.Comment(fmt.Sprintf("After %s of health svcrun forgets the failures before it (--stable-after); the start limit counts on.", after))
+	}
 }
 
 // happen is "1 start happens" or "5 starts happen".

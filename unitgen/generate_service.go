@@ -2,7 +2,6 @@ package unitgen
 
 import (
 	"fmt"
-	"path"
 	"strings"
 
 	"github.com/svckit/svckit/drain"
@@ -17,6 +16,9 @@ func (w *writer) timeouts(s *unit.Section) {
 	steps := stepsText(p.Drain)
 	start := fmt.Sprintf("Start timeout %s, then to stop what did not start: %s, %s; and %s to spare.",
 		about(p.Ready.StartTimeout), steps, kill, about(margin))
+	if delay := d.Restarts.StartDelay.Longest(); delay > 0 {
+		start = fmt.Sprintf("The longest that svcrun holds a start back: %s.\n%s", atMost(delay), start)
+	}
 	if p.Reload.Wanted && d.Start == p.Reload.Timeout+margin {
 		start = fmt.Sprintf("A reload, to which the same limit applies: %s; and %s to spare.", about(p.Reload.Timeout), about(margin))
 	}
@@ -53,6 +55,9 @@ func stepsText(plan drain.Plan) string {
 
 // watchdogComment says how soon a hang ends, and how WatchdogSec= came about.
 func (w *writer) watchdogComment() string {
+	if len(w.policy.Live.Checks) == 0 {
+		return fmt.Sprintf("watchdog: wrapper: svcrun shows every %s that it lives itself, which says nothing of the service.", about(w.derived.Watchdog/2))
+	}
 	failures, slowest := slowestCheck(w.policy.Live.Checks)
 	return w.hangText() + fmt.Sprintf("\nsvcrun's own hang is noticed by systemd: (%s + 1) x (interval %s + timeout %s), so that the checks decide first.",
 		plural(failures, "failure"), about(slowest.Interval), about(slowest.Timeout))
@@ -83,29 +88,4 @@ func (w *writer) stop(s *unit.Section) {
 	s.Add("KillSignal", "SIGTERM")
 	s.Add("SendSIGKILL", "yes")
 	w.add(s, "OOMPolicy", "stop", "Half a service is no service: when the kernel kills a part of it for memory, the rest is stopped.")
-}
-
-// tasksMax bounds what a fork bomb can do before a stop catches up with it.
-const tasksMax = "4096"
-
-// surroundings writes what svcrun needs around it.
-func (w *writer) surroundings(s *unit.Section) {
-	s.Comment("The journal shows the service's name, not svcrun's.")
-	w.plain(s, "SyslogIdentifier", identifier(w.policy))
-	s.Comment("A limit, so that a service which forks without end can still be stopped.")
-	s.Add("TasksMax", tasksMax)
-	s.Comment("svcrun's own directories: its socket for the service, and its records.")
-	s.Add("RuntimeDirectory", ownDirectory)
-	s.Add("RuntimeDirectoryPreserve", "restart")
-	s.Add("StateDirectory", ownDirectory)
-}
-
-// identifier is the program's name; the unit's where no directive can carry
-// that.
-func identifier(p Policy) string {
-	program := path.Base(p.Exec[0])
-	if _, err := unit.Plain(program); err != nil {
-		return p.Name
-	}
-	return program
 }

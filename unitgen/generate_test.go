@@ -17,9 +17,6 @@ func generated(t *testing.T, text, target string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(result.Files) != 1 {
-		t.Fatalf("%d files, want one", len(result.Files))
-	}
 	return string(result.Files[0].Text)
 }
 
@@ -43,7 +40,7 @@ func TestUnitOfAPolicyThatSaysEverything(t *testing.T) {
 	for name, want := range map[string]string{
 		"Description": "100%% of the work", "After": "network-online.target postgresql@main.service",
 		"Wants": "network-online.target", "User": "gateway", "Group": "1000", "WorkingDirectory": "/opt/gateway",
-		"Type": "notify", "NotifyAccess": "main", "Restart": "always", "RestartForceExitStatus": "69 70",
+		"Type": "notify", "NotifyAccess": "main", "Restart": "always", "RestartForceExitStatus": "69 70", "RestartPreventExitStatus": "78 SIGUSR2",
 		"SuccessExitStatus": "143 SIGUSR1 SIGRTMIN+3", "KillMode": "mixed", "KillSignal": "SIGTERM", "SendSIGKILL": "yes",
 		"OOMPolicy": "stop", "SyslogIdentifier": "worker", "TasksMax": "4096", "WantedBy": "multi-user.target app.target",
 		"RuntimeDirectory": "svckit/%N", "RuntimeDirectoryPreserve": "restart", "StateDirectory": "svckit/%N",
@@ -70,6 +67,8 @@ func TestUnitOfAPolicyThatSaysEverything(t *testing.T) {
     --stop=INT@10s,main \
     --stop=TERM@20s \
     --kill-wait=500ms \
+    "--start-delay=base=2s,cap=5min,steps=7,jitter=25%%,storm=4/5min/1min" \
+    --stable-after=5min \
     --success=143,SIGUSR1,SIGRTMIN+3 \
     -- /opt/gateway/bin/worker --port 8080 -v true "a b"`,
 	} {

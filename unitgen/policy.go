@@ -2,35 +2,121 @@ package unitgen
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/svckit/svckit/drain"
 	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/policy"
+	"github.com/svckit/svckit/unitgen/unit"
 	"github.com/svckit/svckit/watchdog"
 )
 
 // Policy is what one service wants, as svckit-policy(5) describes it. Read
-// fills in the defaults and has checked it.
+// fills in the defaults and has checked it. Its texts may hold unit.Instance
+// and unit.Credentials for what only the manager knows.
 type Policy struct {
-	Name        string // of the unit, without .service
+	Name        string // of the unit, without .service; a template's ends in @
 	Description string
+	Scope       Scope
+	Target      string // empty or TargetHost for the machine that svcgen runs on
+
 	Exec        []string
+	StartPre    [][]string // commands that run before it, one after the other
 	User, Group string
 	WorkingDir  string
 	Env         []Variable
-	After       []string
-	Ready       Ready
-	Live        Live
-	Reload      Reload
-	Restart     Restart
-	Success     Success
-	Drain       drain.Plan
-	EarlyExit   EarlyExit
-	WantedBy    []string
-	Target      string // empty or TargetHost for the machine that svcgen runs on
+	EnvFiles    []string // a - before one that may be missing
+	Credentials []Credential
 
-	at map[string]Position // where each key's value stands, by its path
+	After, Wants, Requires, PartOf []string
+	OnGiveUp, OnEachFailure        []string // units started when the service is left down, or fails at all
+	WantedBy                       []string
+
+	Ready     Ready
+	Live      Live
+	Watchdog  Watchdog
+	Reload    Reload
+	Restart   Restart
+	Success   Success
+	Drain     drain.Plan
+	EarlyExit EarlyExit
+
+	RuntimeMax time.Duration // the longest that it runs before it is stopped; 0 for ever
+	Sockets    []Socket
+	Dirs       Dirs
+	Resources  []Setting
+	Hardening  Hardening
+	Extra      map[string][]Setting // by section
+
+	at        map[string]Position // where each key's value stands, by its path
+	inherited map[string]bool     // and which of them are defaults
+	secrets   []Secret            // of its checks
+}
+
+// Scope is which manager runs the service.
+type Scope string
+
+// The managers.
+const (
+	ScopeSystem Scope = "system"
+	ScopeUser   Scope = "user"
+)
+
+// Watchdog is when svcrun owes the manager heartbeats.
+type Watchdog string
+
+// The heartbeats.
+const (
+	WatchdogChecks  Watchdog = "checks"  // with live checks
+	WatchdogWrapper Watchdog = "wrapper" // without them too: they prove svcrun alive
+)
+
+// Hardening is how much of the system the service is kept from.
+type Hardening string
+
+// The levels.
+const (
+	HardeningOff      Hardening = "off"
+	HardeningBaseline Hardening = "baseline" // nothing that an ordinary service would notice
+	HardeningStrict   Hardening = "strict"   // nothing but what the policy names
+)
+
+// Credential is a secret that the manager hands to the service.
+type Credential struct {
+	Name, Path string
+}
+
+// Secret is what a check sends and the unit may not tell: headers, in a file
+// that becomes a credential.
+type Secret struct {
+	Credential string
+	Text       []byte
+
+	at Position
+}
+
+// Socket is a socket that the manager opens for the service.
+type Socket struct {
+	Listen      string // as ListenStream= has it
+	Kind        string // stream, datagram or seqpacket
+	Name        string // of its descriptors; empty for the unit's
+	Mode        string // of a path; empty for systemd's default
+	User, Group string // who owns a path
+}
+
+// Dirs are directories that the manager makes for the service, relative to
+// /var/lib, /var/cache and so on.
+type Dirs struct {
+	State, Cache, Logs, Runtime, Config []string
+}
+
+// Setting is one directive with its value as the unit has it.
+type Setting struct {
+	Directive string
+	Value     unit.Value
+
+	at Position
 }
 
 // Variable is one of the service's environment variables. Its value may be a secret.
@@ -63,7 +149,12 @@ type Restart struct {
 	When   string // a value of Restart=
 	Ladder policy.Ladder
 	Factor policy.Factor // of which Ladder.Steps were computed; 0 where they were given
+	Jitter policy.Jitter
 	GiveUp GiveUp
+
+	StableAfter time.Duration // a run so long makes the failures before it forgotten; 0 for none
+	Storm       policy.Storm  // a pause after failures that come too fast; zero for none
+	NeverOn     Statuses      // ends that no restart follows
 }
 
 // never is the restart.when of a service that is not started again.
@@ -88,14 +179,17 @@ const (
 	EarlyExitSuccess EarlyExit = "success"
 )
 
-// Success is how the service may end well, beside exit 0.
-type Success struct {
+// Statuses are exit codes and signals with which the service may end.
+type Statuses struct {
 	Codes   []int
 	Signals []syntax.Signal
 }
 
+// Success is how the service may end well, beside exit 0.
+type Success = Statuses
+
 // Words are the codes and signals as SuccessExitStatus= and --success= take them.
-func (s Success) Words() []string {
+func (s Statuses) Words() []string {
 	var words []string
 	for _, code := range s.Codes {
 		words = append(words, strconv.Itoa(code))
@@ -108,6 +202,18 @@ func (s Success) Words() []string {
 
 // Unit is the name of the service's unit.
 func (p Policy) Unit() string { return p.Name + ".service" }
+
+// IsTemplate says whether the unit is started as instances only.
+func (p Policy) IsTemplate() bool { return isTemplate(p.Name) }
+
+// isTemplate says whether a name is a template's (systemd.unit(5)).
+func isTemplate(name string) bool { return strings.HasSuffix(name, "@") }
+
+// says is whether the service itself has a key, and not its defaults.
+func (p Policy) says(path string) bool {
+	_, given := p.at[path]
+	return given && !p.inherited[path]
+}
 
 // where is the position of the first of the paths that the file has.
 func (p Policy) where(paths ...string) Position { return firstOf(p.at, paths) }
@@ -127,6 +233,7 @@ const (
 	defaultReloadTime   = time.Minute
 	defaultBase         = time.Second
 	defaultCap          = time.Minute
+	defaultStableAfter  = 10 * time.Minute
 )
 
 // defaults is the policy that a file which says nothing would have.
@@ -134,10 +241,13 @@ func defaults() Policy {
 	ladder := policy.Ladder{Base: defaultBase, Cap: defaultCap}
 	ladder.Steps = policy.StepsFor(ladder.Base, ladder.Cap, policy.DefaultFactor)
 	return Policy{
+		Scope:     ScopeSystem,
+		Watchdog:  WatchdogChecks,
+		Hardening: HardeningOff,
 		Ready:     Ready{StartTimeout: defaultStartTimeout},
 		Live:      Live{OnUnhealthy: watchdog.Drain},
 		Reload:    Reload{Signal: syntax.SIGHUP, Timeout: defaultReloadTime},
-		Restart:   Restart{When: "on-failure", Ladder: ladder, Factor: policy.DefaultFactor},
+		Restart:   Restart{When: "on-failure", Ladder: ladder, Factor: policy.DefaultFactor, StableAfter: defaultStableAfter},
 		Drain:     drain.Default(),
 		EarlyExit: EarlyExitFail,
 		WantedBy:  []string{"multi-user.target"},

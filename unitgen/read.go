@@ -9,47 +9,51 @@ import (
 	"github.com/svckit/svckit/unitgen/unit"
 )
 
-// Read reads a policy file, called file in errors and in the unit. On error it
-// returns Errors: all that is wrong, each with its place and its cure.
-func Read(file string, data []byte) (Policy, error) {
-	r := &reader{file: file, at: map[string]Position{}}
-	p := defaults()
-	if root, ok := r.parseDocument(data); ok {
-		v := r.value(root, "")
-		r.at[""] = r.position(root)
-		policySection.read(r, v, &p)
-		r.required(v)
-	}
-	p.at = r.at
-	return p, r.errs.sorted()
-}
-
-// policySection is the schema of a policy file.
+// policySection is the schema of a service.
 var policySection = section[Policy]{
 	example: "name: worker",
 	fields: map[string]field[Policy]{
 		"name":        readName,
 		"description": func(r *reader, v value, p *Policy) { r.plain(v, "a word or two", &p.Description) },
+		"scope":       func(r *reader, v value, p *Policy) { readWord(r, v, &p.Scope, ScopeSystem, ScopeUser) },
+		"target":      readTarget,
+
 		"exec":        func(r *reader, v value, p *Policy) { p.Exec = r.command(v) },
+		"start_pre":   func(r *reader, v value, p *Policy) { p.StartPre = r.commands(v) },
 		"user":        func(r *reader, v value, p *Policy) { r.account(v, &p.User) },
 		"group":       func(r *reader, v value, p *Policy) { r.account(v, &p.Group) },
-		"working_dir": readWorkingDir,
+		"working_dir": func(r *reader, v value, p *Policy) { r.path(v, "/opt/worker", &p.WorkingDir) },
 		"env":         readEnv,
-		"after":       func(r *reader, v value, p *Policy) { p.After = r.units(v, "[network-online.target]") },
-		"ready":       func(r *reader, v value, p *Policy) { readySection.read(r, v, &p.Ready) },
-		"live":        func(r *reader, v value, p *Policy) { liveSection.read(r, v, &p.Live) },
-		"reload":      readReload,
-		"restart":     readRestart,
-		"success":     func(r *reader, v value, p *Policy) { r.success(v, &p.Success) },
-		"drain":       readDrain,
-		"early_exit":  readEarlyExit,
-		"install":     func(r *reader, v value, p *Policy) { installSection.read(r, v, &p.WantedBy) },
-		"target":      readTarget,
+		"env_files":   readEnvFiles,
+		"credentials": readCredentials,
+
+		"after":           func(r *reader, v value, p *Policy) { p.After = r.units(v, "[network-online.target]") },
+		"wants":           func(r *reader, v value, p *Policy) { p.Wants = r.units(v, "[redis.service]") },
+		"requires":        func(r *reader, v value, p *Policy) { p.Requires = r.units(v, "[postgresql.service]") },
+		"part_of":         func(r *reader, v value, p *Policy) { p.PartOf = r.units(v, "[app.target]") },
+		"on_give_up":      func(r *reader, v value, p *Policy) { p.OnGiveUp = r.units(v, "[alert@%N.service]") },
+		"on_each_failure": func(r *reader, v value, p *Policy) { p.OnEachFailure = r.units(v, "[alert@%N.service]") },
+		"install":         func(r *reader, v value, p *Policy) { installSection.read(r, v, &p.WantedBy) },
+
+		"ready":      func(r *reader, v value, p *Policy) { readySection.read(r, v, &p.Ready) },
+		"live":       func(r *reader, v value, p *Policy) { liveSection.read(r, v, &p.Live) },
+		"watchdog":   func(r *reader, v value, p *Policy) { readWord(r, v, &p.Watchdog, WatchdogChecks, WatchdogWrapper) },
+		"reload":     readReload,
+		"restart":    readRestart,
+		"success":    func(r *reader, v value, p *Policy) { r.success(v, &p.Success) },
+		"drain":      readDrain,
+		"early_exit": func(r *reader, v value, p *Policy) { readWord(r, v, &p.EarlyExit, EarlyExitFail, EarlyExitSuccess) },
+
+		"runtime_max": readRuntimeMax,
+		"sockets":     readSockets,
+		"dirs":        func(r *reader, v value, p *Policy) { dirsSection.read(r, v, &p.Dirs) },
+		"resources":   func(r *reader, v value, p *Policy) { resourcesSection.read(r, v, &p.Resources) },
+		"hardening": func(r *reader, v value, p *Policy) {
+			readWord(r, v, &p.Hardening, HardeningOff, HardeningBaseline, HardeningStrict)
+		},
+		"extra": readExtra,
 	},
-	later: []string{
-		"credentials", "defaults", "dirs", "env_files", "extra", "hardening", "on_each_failure", "on_give_up", "part_of",
-		"requires", "resources", "runtime_max", "scope", "sockets", "start_pre", "wants", "watchdog",
-	},
+	instead: [][]string{{"on_give_up", "on_each_failure"}},
 }
 
 // installSection is where `systemctl enable` hangs the unit up.
@@ -58,6 +62,17 @@ var installSection = section[[]string]{
 	fields: map[string]field[[]string]{
 		"wanted_by": func(r *reader, v value, into *[]string) { *into = r.units(v, "[multi-user.target]") },
 	},
+}
+
+// readWord reads one of the words of a type.
+func readWord[T ~string](r *reader, v value, into *T, words ...T) {
+	var known []string
+	for _, word := range words {
+		known = append(known, string(word))
+	}
+	word := string(*into)
+	r.word(v, known, &word)
+	*into = T(word)
 }
 
 // required reports what no policy can do without.
@@ -77,76 +92,14 @@ func (r *reader) required(v value) {
 
 // reported says whether there is an error about the key already.
 func (r *reader) reported(key string) bool {
-	return slices.ContainsFunc(r.errs, func(e Error) bool {
+	return slices.ContainsFunc(r.errs[r.earlier:], func(e Error) bool {
 		return strings.HasPrefix(e.Message, key+" ") || strings.HasSuffix(e.Message, "did you mean "+key)
 	})
 }
 
-// unitSuffixes are the types of units (systemd.unit(5)).
-var unitSuffixes = []string{
-	".automount", ".device", ".mount", ".path", ".scope", ".service", ".slice", ".socket", ".swap", ".target", ".timer",
-}
-
-// maxUnitName is the longest name of a unit (systemd.unit(5)).
-const maxUnitName = 255
-
-// notUnitRune says whether r cannot stand in the name of a unit.
-func notUnitRune(r rune) bool {
-	letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-	return !letter && !strings.ContainsRune(`:-_.\`, r)
-}
-
-// readName reads the name that the unit gets. It names directories as well,
-// so that it begins with a letter, a digit or _.
-func readName(r *reader, v value, p *Policy) {
-	name, ok := r.text(v, "worker")
-	if !ok {
-		return
-	}
-	bare := strings.TrimSuffix(name, ".service")
-	switch {
-	case name == "":
-		r.errorf(v.Node, "name is empty; write the unit's name without .service, such as worker")
-	case bare != name:
-		r.errorf(v.Node, "name: %s ends in .service, which is added by itself; write %s", quoted(name), bare)
-	case strings.Contains(name, "@"):
-		r.errorf(v.Node, "name: %s is a template or an instance, which this version of svckit does not have; leave out the @", quoted(name))
-	case strings.ContainsFunc(name, notUnitRune):
-		r.errorf(v.Node, "name: %s cannot name a unit; use letters, digits and : - _ . only", quoted(name))
-	case strings.ContainsAny(name[:1], `:-.\`):
-		r.errorf(v.Node, "name: %s begins with %q; begin with a letter, a digit or _", quoted(name), name[:1])
-	case len(name)+len(".service") > maxUnitName:
-		r.errorf(v.Node, "name: with .service the name is longer than %d bytes; shorten it", maxUnitName)
-	default:
-		p.Name = name
-	}
-}
-
-// units reads a list of names of units.
-func (r *reader) units(v value, example string) []string {
-	var names []string
-	for _, item := range r.items(v, example) {
-		name, ok := r.text(item, example)
-		if !ok {
-			continue
-		}
-		prefix, instance, _ := strings.Cut(name, "@")
-		suffixed := slices.ContainsFunc(unitSuffixes, func(s string) bool { return strings.HasSuffix(name, s) && name != s })
-		switch {
-		case strings.ContainsFunc(prefix+instance, notUnitRune) || prefix == "" || len(name) > maxUnitName:
-			r.errorf(item.Node, "%s: %s is no name of a unit; write names such as network-online.target, each an item of the list", item.path, quoted(name))
-		case !suffixed:
-			r.errorf(item.Node, "%s: %s has no type at its end; write %s.service, %s.target or what else it is", item.path, quoted(name), name, name)
-		default:
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // plain reads a text that stands in the unit as it is.
 func (r *reader) plain(v value, example string, into *string) {
-	text, ok := r.text(v, example)
+	text, ok := r.literal(v, example)
 	if !ok {
 		return
 	}
@@ -159,12 +112,12 @@ func (r *reader) plain(v value, example string, into *string) {
 
 // account reads the name or number of a user or group.
 func (r *reader) account(v value, into *string) {
-	name, ok := r.text(v, "www-data")
+	name, ok := r.literal(v, "www-data")
 	if !ok {
 		return
 	}
 	bad := strings.ContainsFunc(name, func(c rune) bool {
-		return notUnitRune(c) || c == ':' || c == '\\'
+		return c != unit.Instance && notUnitRune(c) || c == ':' || c == '\\'
 	})
 	if name == "" || bad || strings.ContainsAny(name[:1], "-.") || len(name) > 255 {
 		r.errorf(v.Node, "%s: %s is no name of an account; use letters, digits and - _ .", v.path, quoted(name))
@@ -173,14 +126,15 @@ func (r *reader) account(v value, into *string) {
 	*into = name
 }
 
-func readWorkingDir(r *reader, v value, p *Policy) {
-	var dir string
-	r.plain(v, "/opt/worker", &dir)
-	if dir != "" && !strings.HasPrefix(dir, "/") {
-		r.errorf(v.Node, "working_dir: %s is no absolute path; write it from / on", quoted(dir))
+// path reads an absolute path that stands in the unit as it is.
+func (r *reader) path(v value, example string, into *string) {
+	var path string
+	r.plain(v, example, &path)
+	if path != "" && !strings.HasPrefix(path, "/") {
+		r.errorf(v.Node, "%s: %s is no absolute path; write it from / on", v.path, quoted(path))
 		return
 	}
-	p.WorkingDir = dir
+	*into = path
 }
 
 // readEnv reads the variables. No error repeats a value: it may be a secret.
@@ -193,17 +147,11 @@ func readEnv(r *reader, v value, p *Policy) {
 		case pair.value.Tag == "!!null":
 			r.errorf(pair.value.Node, `env.%s is empty; write "" for a variable without text, or remove it`, name)
 		default:
-			if text, ok := r.text(pair.value, "a text"); ok {
+			if text, ok := r.literal(pair.value, "a text"); ok {
 				p.Env = append(p.Env, Variable{name, text})
 			}
 		}
 	}
-}
-
-func readEarlyExit(r *reader, v value, p *Policy) {
-	word := string(p.EarlyExit)
-	r.word(v, []string{string(EarlyExitFail), string(EarlyExitSuccess)}, &word)
-	p.EarlyExit = EarlyExit(word)
 }
 
 func readTarget(r *reader, v value, p *Policy) {

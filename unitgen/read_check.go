@@ -71,7 +71,7 @@ func (r *reader) checks(v value) []watchdog.Check {
 	}
 	var checks []watchdog.Check
 	for _, item := range items {
-		if check, ok := r.check(item); ok && r.noSecret(item, check) {
+		if check, ok := r.check(item); ok && r.hideSecrets(item, &check) {
 			checks = append(checks, check)
 		}
 	}
@@ -82,11 +82,11 @@ func (r *reader) check(v value) (watchdog.Check, bool) {
 	if v.Kind == yaml.MappingNode {
 		return r.checkMapping(v)
 	}
-	text, ok := r.text(v, "http://127.0.0.1:8080/ready or {http: http://127.0.0.1:8080/live, interval: 10s}")
+	text, ok := r.literal(v, "http://127.0.0.1:8080/ready or {http: http://127.0.0.1:8080/live, interval: 10s}")
 	if !ok || strings.HasPrefix(text, "exec:") && !r.noShell(v, text) {
 		return watchdog.Check{}, false
 	}
-	check, err := watchdog.ParseCheck(text)
+	check, err := ofInstances(func(in instance) (watchdog.Check, error) { return watchdog.ParseCheck(in.text(text)) })
 	if err != nil {
 		r.errorf(v.Node, "%s: %w", v.path, err)
 	}
@@ -152,7 +152,7 @@ func (r *reader) checkTarget(kind pair) (string, bool) {
 		}
 		return "", true
 	}
-	return r.text(kind.value, "http: http://127.0.0.1:8080/live")
+	return r.literal(kind.value, "http: http://127.0.0.1:8080/live")
 }
 
 // option is an option of a check, with the node to blame for it.
@@ -175,7 +175,7 @@ func (r *reader) checkOptions(pairs []pair) ([]option, bool) {
 			values = r.items(p.value, "")
 		}
 		for _, v := range values {
-			text, ok := r.text(v, "10s")
+			text, ok := r.optionText(name, v)
 			if !ok {
 				return nil, false
 			}
@@ -185,23 +185,42 @@ func (r *reader) checkOptions(pairs []pair) ([]option, bool) {
 	return options, true
 }
 
+// optionText reads the value of an option. Of a header file, %d/ is the
+// directory of the service's credentials.
+func (r *reader) optionText(name string, v value) (string, bool) {
+	credential, is := strings.CutPrefix(v.Value, "%d/")
+	if name != "header_file" || v.Kind != yaml.ScalarNode || !is {
+		return r.literal(v, "10s")
+	}
+	meant := *v.Node
+	meant.Value = credential
+	v.Node = &meant
+	credential, ok := r.text(v, "%d/token")
+	return credentialPath + credential, ok
+}
+
 // inPolicy spells the names of options in errors as a policy does.
 var inPolicy = strings.NewReplacer("on-unhealthy", "on_unhealthy", "header-file", "header_file", "max-age", "max_age")
 
 // parseCheck makes a check of its parts. What is wrong with an option is
 // reported at the option: it is the first whose adding brings the error.
 func (r *reader) parseCheck(v value, kind pair, target string, options []option) (watchdog.Check, bool) {
-	var plain []watchdog.Option
-	for _, o := range options {
-		plain = append(plain, o.Option)
+	parse := func(options []option) (watchdog.Check, error) {
+		return ofInstances(func(in instance) (watchdog.Check, error) {
+			var plain []watchdog.Option
+			for _, o := range options {
+				plain = append(plain, watchdog.Option{Name: o.Name, Value: in.text(o.Value)})
+			}
+			return watchdog.ParseCheckOptions(watchdog.Kind(kind.key.Value), in.text(target), plain)
+		})
 	}
-	check, err := watchdog.ParseCheckOptions(watchdog.Kind(kind.key.Value), target, plain)
+	check, err := parse(options)
 	if err == nil {
 		return check, true
 	}
 	blamed := kind.value.Node
-	for i := range plain {
-		_, early := watchdog.ParseCheckOptions(watchdog.Kind(kind.key.Value), target, plain[:i])
+	for i := range options {
+		_, early := parse(options[:i])
 		if early != nil && early.Error() == err.Error() {
 			break
 		}
@@ -209,43 +228,4 @@ func (r *reader) parseCheck(v value, kind pair, target string, options []option)
 	}
 	r.errorf(blamed, "%s: %s", v.path, inPolicy.Replace(err.Error()))
 	return watchdog.Check{}, false
-}
-
-// secretWords are parts of the names of headers and of query parameters that
-// carry secrets.
-var secretWords = []string{"auth", "cookie", "key", "passw", "secret", "session", "token"}
-
-func isSecretName(name string) bool {
-	name = strings.ToLower(name)
-	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) })
-}
-
-// noSecret refuses a check that would write a secret into the unit, which
-// everybody can read. The error does not repeat it.
-func (r *reader) noSecret(v value, c watchdog.Check) bool {
-	const cure = "units are readable for all: write the header into a file, as header_file=PATH names it"
-	for _, header := range c.HTTP.Headers {
-		name, _, _ := strings.Cut(header, ":")
-		if isSecretName(name) {
-			r.errorf(v.Node, "%s: the header %s carries a secret, and "+cure, v.path, name)
-			return false
-		}
-	}
-	if c.Kind != watchdog.HTTP {
-		return true
-	}
-	url, err := c.URL()
-	if err != nil || url.UserInfo != "" {
-		r.errorf(v.Node, "%s: the URL has a name and password, and "+cure+" (Authorization: Basic ...)", v.path)
-		return false
-	}
-	_, query, _ := strings.Cut(url.Target, "?")
-	for parameter := range strings.SplitSeq(query, "&") {
-		name, _, _ := strings.Cut(parameter, "=")
-		if isSecretName(name) {
-			r.errorf(v.Node, "%s: the URL's parameter %s carries a secret, and "+cure, v.path, quoted(name))
-			return false
-		}
-	}
-	return true
 }

@@ -34,6 +34,17 @@ func (r *reader) command(v value) []string {
 	return nil
 }
 
+// commands reads a list of commands.
+func (r *reader) commands(v value) [][]string {
+	var commands [][]string
+	for _, item := range r.items(v, "[[/usr/bin/migrate, --all]]") {
+		if argv := r.command(item); argv != nil {
+			commands = append(commands, argv)
+		}
+	}
+	return commands
+}
+
 // arguments are those of a command, as the list or the string has them.
 func (r *reader) arguments(v value) ([]string, bool) {
 	if v.Kind != yaml.ScalarNode {
@@ -44,7 +55,7 @@ func (r *reader) arguments(v value) ([]string, bool) {
 		}
 		return argv, len(r.errs) == before
 	}
-	text, ok := r.text(v, commandExample)
+	text, ok := r.literal(v, commandExample)
 	if !ok || !r.noShell(v, text) {
 		return nil, false
 	}

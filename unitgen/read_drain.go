@@ -26,7 +26,7 @@ const minKillWait = 100 * time.Millisecond
 func readDrain(r *reader, v value, p *Policy) {
 	drainSection.read(r, v, &p.Drain)
 	_, hook := r.at["drain.pre_stop"]
-	if _, timeout := r.at["drain.pre_stop_timeout"]; timeout && !hook {
+	if r.says("drain.pre_stop_timeout") && !hook {
 		r.failAt([]string{"drain.pre_stop_timeout"}, "drain.pre_stop_timeout has no effect without drain.pre_stop; add the hook, or remove it")
 	}
 }

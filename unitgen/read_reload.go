@@ -14,6 +14,7 @@ var reloadSection = section[Reload]{
 		"exec":    func(r *reader, v value, into *Reload) { into.Command = r.command(v) },
 		"timeout": func(r *reader, v value, into *Reload) { r.duration(v, minReload, &into.Timeout) },
 	},
+	instead: [][]string{{"signal", "exec"}},
 }
 
 // minReload is the least that svcrun takes.

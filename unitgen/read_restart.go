@@ -3,6 +3,7 @@ package unitgen
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -27,14 +28,18 @@ var restartWords = []string{never, "always", "on-success", "on-failure", "on-abn
 var restartSection = section[Restart]{
 	path: "restart", example: "{when: on-failure, base: 1s, cap: 60s}",
 	fields: map[string]field[Restart]{
-		"when":    func(r *reader, v value, into *Restart) { r.word(v, restartWords, &into.When) },
-		"base":    func(r *reader, v value, into *Restart) { r.duration(v, minDelay, &into.Ladder.Base) },
-		"cap":     func(r *reader, v value, into *Restart) { r.duration(v, minDelay, &into.Ladder.Cap) },
-		"factor":  readFactor,
-		"steps":   func(r *reader, v value, into *Restart) { r.integer(v, 1, policy.MaxSteps, &into.Ladder.Steps) },
-		"give_up": readGiveUp,
+		"when":         func(r *reader, v value, into *Restart) { r.word(v, restartWords, &into.When) },
+		"base":         func(r *reader, v value, into *Restart) { r.duration(v, minDelay, &into.Ladder.Base) },
+		"cap":          func(r *reader, v value, into *Restart) { r.duration(v, minDelay, &into.Ladder.Cap) },
+		"factor":       readFactor,
+		"steps":        func(r *reader, v value, into *Restart) { r.integer(v, 1, policy.MaxSteps, &into.Ladder.Steps) },
+		"jitter":       readJitter,
+		"stable_after": readStableAfter,
+		"give_up":      readGiveUp,
+		"storm":        readStorm,
+		"never_on":     func(r *reader, v value, into *Restart) { r.statuses(v, "[78, SIGUSR2]", &into.NeverOn) },
 	},
-	later: []string{"jitter", "never_on", "stable_after", "storm"},
+	instead: [][]string{{"factor", "steps"}},
 }
 
 // readRestart reads restart:, and if all of it can be read, checks what its
@@ -60,6 +65,60 @@ func readFactor(r *reader, v value, into *Restart) {
 	into.Factor = factor
 }
 
+func readJitter(r *reader, v value, into *Restart) {
+	text, ok := r.text(v, "25%")
+	if !ok {
+		return
+	}
+	jitter, err := policy.ParseJitter(text)
+	if err != nil {
+		r.errorf(v.Node, "%s: %w", v.path, err)
+		return
+	}
+	into.Jitter = jitter
+}
+
+// readStableAfter reads how long a run has to be for the failures before it to
+// be forgotten; infinity is for never.
+func readStableAfter(r *reader, v value, into *Restart) {
+	if v.Kind == yaml.ScalarNode && v.Value == "infinity" {
+		into.StableAfter = 0
+		return
+	}
+	r.duration(v, minDelay, &into.StableAfter)
+}
+
+// maxStormFailures bounds a storm's threshold (svcrun(1), --start-delay).
+const maxStormFailures = 1000
+
+// stormSection is the schema of storm:, which says all of it or nothing.
+var stormSection = section[policy.Storm]{
+	path: "restart.storm", example: "{failures: 5, half_life: 30s, pause: 60s}",
+	fields: map[string]field[policy.Storm]{
+		"failures":  func(r *reader, v value, into *policy.Storm) { r.integer(v, 1, maxStormFailures, &into.Failures) },
+		"half_life": func(r *reader, v value, into *policy.Storm) { r.duration(v, minDelay, &into.HalfLife) },
+		"pause":     func(r *reader, v value, into *policy.Storm) { r.duration(v, minDelay, &into.Pause) },
+	},
+	whole: true,
+}
+
+func readStorm(r *reader, v value, into *Restart) {
+	before := len(r.errs)
+	stormSection.read(r, v, &into.Storm)
+	if len(r.errs) > before {
+		return
+	}
+	var missing []string
+	for _, key := range stormSection.known() {
+		if _, given := r.at[join(v.path, key)]; !given {
+			missing = append(missing, key)
+		}
+	}
+	if len(missing) > 0 {
+		r.errorf(v.Node, "%s: it does not say %s; write all three, such as %s", v.path, strings.Join(missing, ", "), stormSection.example)
+	}
+}
+
 const giveUpExample = "never, {starts: 5, within: 10m}, {starts: 5} or {after: 15m}"
 
 // giveUpSection is the schema of give_up: where it is a mapping.
@@ -70,6 +129,7 @@ var giveUpSection = section[GiveUp]{
 		"within": readWithin,
 		"after":  func(r *reader, v value, into *GiveUp) { r.duration(v, minDelay, &into.After) },
 	},
+	whole: true,
 }
 
 func readGiveUp(r *reader, v value, into *Restart) {
@@ -109,8 +169,8 @@ func (r *reader) checkRestart(restart *Restart) {
 	ladder := &restart.Ladder
 	switch {
 	case restart.When == never:
-		for _, key := range []string{"base", "cap", "factor", "steps", "give_up"} {
-			if given(key) {
+		for _, key := range []string{"base", "cap", "factor", "steps", "jitter", "stable_after", "give_up", "storm", "never_on"} {
+			if r.says("restart." + key) {
 				r.failAt([]string{"restart." + key}, "restart.%s has no effect, as restart.when is no; remove it, or write when: on-failure", key)
 			}
 		}
@@ -141,16 +201,19 @@ func (r *reader) capBelowBase(capGiven bool, ladder policy.Ladder) {
 }
 
 // success reads the exit codes and signals that are a clean end.
-func (r *reader) success(v value, into *Success) {
-	for _, item := range r.items(v, "[143]") {
-		text, ok := r.text(item, "143")
+func (r *reader) success(v value, into *Success) { r.statuses(v, "[143]", into) }
+
+// statuses reads a list of exit codes and signals.
+func (r *reader) statuses(v value, example string, into *Statuses) {
+	for _, item := range r.items(v, example) {
+		text, ok := r.text(item, example)
 		if !ok {
 			continue
 		}
 		code, err := strconv.Atoi(text)
 		switch {
 		case err != nil:
-			r.successSignal(item, text, into)
+			r.statusSignal(item, text, into)
 		case code < 0 || code > 255:
 			r.errorf(item.Node, "%s: %d is no exit code; write 0 to 255, or the name of a signal", item.path, code)
 		case slices.Contains(unhealthyCodes, code):
@@ -161,7 +224,7 @@ func (r *reader) success(v value, into *Success) {
 	}
 }
 
-func (r *reader) successSignal(item value, text string, into *Success) {
+func (r *reader) statusSignal(item value, text string, into *Statuses) {
 	signal, err := syntax.ParseSignal(text)
 	if err != nil {
 		r.errorf(item.Node, "%s: %w; or write an exit code from 0 to 255", item.path, err)

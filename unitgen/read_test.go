@@ -44,7 +44,11 @@ restart:
   base: 2s
   cap: 5min
   steps: 7
+  jitter: 25%
+  stable_after: 5min
   give_up: {starts: 5, within: 1h}
+  storm: {failures: 4, half_life: 5min, pause: 1min}
+  never_on: [78, USR2]
 success: [143, USR1, SIGRTMIN+3]
 drain:
   pre_stop: /usr/local/bin/deregister --name "the worker"
@@ -62,11 +66,11 @@ var ignored = cmpopts.IgnoreUnexported(Policy{})
 
 func mustRead(t *testing.T, text string) Policy {
 	t.Helper()
-	p, err := Read("x.yaml", []byte(text))
-	if err != nil {
-		t.Fatalf("%v\nin\n%s", err, text)
+	policies, err := Read("x.yaml", []byte(text))
+	if err != nil || len(policies) != 1 {
+		t.Fatalf("%d services, %v\nin\n%s", len(policies), err, text)
 	}
-	return p
+	return policies[0]
 }
 
 func TestEverythingAPolicySaysIsRead(t *testing.T) {
@@ -97,10 +101,13 @@ func TestEverythingAPolicySaysIsRead(t *testing.T) {
 			},
 			OnUnhealthy: watchdog.Abort,
 		},
+		Scope: ScopeSystem, Watchdog: WatchdogChecks, Hardening: HardeningOff,
 		Reload: Reload{Wanted: true, Signal: syntax.SIGUSR2, Timeout: 2 * time.Hour},
 		Restart: Restart{
 			When: "always", Ladder: policy.Ladder{Base: 2 * time.Second, Cap: 5 * time.Minute, Steps: 7},
-			GiveUp: GiveUp{Starts: 5, Within: time.Hour},
+			GiveUp: GiveUp{Starts: 5, Within: time.Hour}, Jitter: policy.QuarterJitter, StableAfter: 5 * time.Minute,
+			Storm:   policy.Storm{Failures: 4, HalfLife: 5 * time.Minute, Pause: time.Minute},
+			NeverOn: Statuses{Codes: []int{78}, Signals: []syntax.Signal{syntax.SIGUSR2}},
 		},
 		Success: Success{Codes: []int{143}, Signals: []syntax.Signal{syntax.SIGUSR1, 37}},
 		Drain: drain.Plan{
@@ -118,11 +125,12 @@ func TestEverythingAPolicySaysIsRead(t *testing.T) {
 func TestDefaultsAreThoseOfTheManual(t *testing.T) {
 	want := Policy{
 		Name: "web", Exec: []string{"/bin/web"},
+		Scope: ScopeSystem, Watchdog: WatchdogChecks, Hardening: HardeningOff,
 		Ready:  Ready{StartTimeout: 90 * time.Second},
 		Live:   Live{OnUnhealthy: watchdog.Drain},
 		Reload: Reload{Signal: syntax.SIGHUP, Timeout: time.Minute},
 		Restart: Restart{
-			When: "on-failure", Factor: 2000,
+			When: "on-failure", Factor: 2000, StableAfter: 10 * time.Minute,
 			Ladder: policy.Ladder{Base: time.Second, Cap: time.Minute, Steps: 6},
 		},
 		Drain: drain.Plan{
@@ -193,7 +201,8 @@ var mistakes = []struct {
 	{"an open list", "name: x\nexec: [/bin/a\n", []string{"2:1 this is not YAML: did not find expected ',' or ']'; close the list with ]"}},
 	{"a colon in a value", "name: x: y\n", []string{`1:1 this is not YAML: mapping values are not allowed in this context; a value with ": "`}},
 	{"an unknown anchor", "name: *x\n", []string{"1:1 this is not YAML: unknown anchor 'x' referenced; define it"}},
-	{"a second document", "name: x\nexec: /bin/a\n---\nname: y\n", []string{"3:1 a second document begins here; this version of svckit reads one service from each file"}},
+	{"an empty document after another", "name: x\nexec: /bin/a\n---\n", []string{"4:1 an empty document; remove the line --- before it"}},
+	{"a second document without a command", "name: x\nexec: /bin/a\n---\nname: y\n", []string{`4:1 the key "exec" is missing`}},
 	{"a broken second document", "name: x\nexec: /bin/a\n---\nname: [\n", []string{"4:1 this is not YAML"}},
 	{"a tag", "name: !!str x\nexec: /bin/a\n", []string{"1:7 the tag !!str means nothing"}},
 	{"a tag of one's own", "name: !secret x\nexec: /bin/a\n", []string{"1:7 the tag !secret means nothing"}},
@@ -203,14 +212,23 @@ var mistakes = []struct {
 	{"an alias of itself", "name: x\nexec: &e [*e]\n", []string{"2:11 exec[0] wants text"}},
 	{"a policy within itself", "&p {name: x, exec: /bin/a, ready: *p}\n", []string{`unknown key "name" in ready`, `unknown key "exec" in ready`, `unknown key "ready" in ready`}},
 
-	{"a key of another program", "name: x\nexec: /bin/a\nhealthcheck: {}\n", []string{`3:1 unknown key "healthcheck"; known are after, description`}},
+	{"a key of another program", "name: x\nexec: /bin/a\nhealthcheck: {}\n", []string{`3:1 unknown key "healthcheck"; known are after, credentials, description`}},
 	{"an unknown key in each section", "name: x\nexec: /bin/a\nready: {chekcs: []}\nlive: {check: []}\ndrain: {step: []}\ninstall: {wantedby: []}\nrestart: {give_up: {start: 1}}\n", []string{
 		`3:9 unknown key "chekcs" in ready; did you mean checks`, `4:8 unknown key "check" in live; did you mean checks`,
 		`5:9 unknown key "step" in drain; did you mean steps`, `6:11 unknown key "wantedby" in install; did you mean wanted_by`,
 		`7:21 unknown key "start" in restart.give_up; did you mean starts`}},
-	{"keys of later versions in restart", "name: x\nexec: /bin/a\nrestart: {storm: {}, stable_after: 10m}\n", []string{
-		`3:11 this version of svckit does not have the key "storm" in restart; remove it`,
-		`3:22 this version of svckit does not have the key "stable_after" in restart`}},
+	{"an empty storm", "name: x\nexec: /bin/a\nrestart: {storm: {}}\n", []string{
+		`3:18 restart.storm: it does not say failures, half_life, pause; write all three, such as {failures: 5, half_life: 30s, pause: 60s}`}},
+	{"half a storm", "name: x\nexec: /bin/a\nrestart: {storm: {failures: 1001, pause: 0}}\n", []string{
+		"3:29 restart.storm.failures: 1001 is out of range; write 1 to 1000", `3:42 restart.storm.pause: "0" is too short; the least is 1ms`}},
+	{"a storm that is a number", "name: x\nexec: /bin/a\nrestart: {storm: 5}\n", []string{"3:18 restart.storm wants a mapping, such as {failures: 5, half_life: 30s, pause: 60s}"}},
+	{"a jitter of another size", "name: x\nexec: /bin/a\nrestart: {jitter: 50%}\n", []string{`3:19 restart.jitter: "50%" is no jitter; write none, 25%`}},
+	{"a stable time of nothing", "name: x\nexec: /bin/a\nrestart: {stable_after: 0}\n", []string{`3:25 restart.stable_after: "0" is too short`}},
+	{"never on what svcrun says", "name: x\nexec: /bin/a\nrestart: {never_on: [69, 70, 256, SIGFOO]}\n", []string{
+		"3:22 restart.never_on[0]: with 69 svcrun says that the service was unhealthy or not ready in time; take another code",
+		"3:26 restart.never_on[1]: with 70 svcrun says", "3:30 restart.never_on[2]: 256 is no exit code", "3:35 restart.never_on[3]:"}},
+	{"what no restart makes pointless", "name: x\nexec: /bin/a\nrestart: {when: no, jitter: full, never_on: [1], stable_after: 1m, storm: {failures: 1, half_life: 1s, pause: 1s}}\n", []string{
+		"3:29 restart.jitter has no effect, as restart.when is no", "restart.never_on has no effect", "restart.stable_after has no effect", "restart.storm has no effect"}},
 
 	{"a name with a slash", "name: a/b\nexec: /bin/a\n", []string{`1:7 name: "a/b" cannot name a unit`}},
 	{"a name with a blank", "name: a b\nexec: /bin/a\n", []string{`cannot name a unit`}},
@@ -219,7 +237,8 @@ var mistakes = []struct {
 	{"a name with a dash first", "name: -a\nexec: /bin/a\n", []string{`begins with "-"`}},
 	{"an empty name", "name: ''\nexec: /bin/a\n", []string{"1:7 name is empty"}},
 	{"a long name", "name: " + strings.Repeat("a", 248) + "\nexec: /bin/a\n", []string{"1:7 name: with .service the name is longer than 255 bytes"}},
-	{"a template", "name: a@\nexec: /bin/a\n", []string{`1:7 name: "a@" is a template or an instance, which this version of svckit does not have`}},
+	{"an instance", "name: a@b\nexec: /bin/a\n", []string{`1:7 name: "a@b" is an instance; write a@ for the template, which is started as a@b.service`}},
+	{"a name of @", "name: '@'\nexec: /bin/a\n", []string{`1:7 name: "@" begins with "@"`}},
 	{"a name that is a list", "name: [a]\nexec: /bin/a\n", []string{"1:7 name wants text, such as worker; this is a list"}},
 	{"a description of two lines", "name: a\nexec: /bin/a\ndescription: |\n  one\n  two\n", []string{"3:14 description: the value has a control character"}},
 	{"a description that would swallow the next line", "name: a\nexec: /bin/a\ndescription: 'one\\'\n", []string{`3:14 description: the value ends in a \`}},
@@ -281,7 +300,6 @@ var mistakes = []struct {
 	{"a relative command in a check", "name: a\nexec: /bin/a\nready: {checks: ['exec:pgrep x', {exec: [pgrep]}]}\n", []string{
 		`ready.checks[0]: the command "pgrep" is no absolute path`, `ready.checks[1].exec: relative command path "pgrep"`}},
 	{"too many checks", "name: a\nexec: /bin/a\nready: {checks: [" + strings.Repeat("notify,", 33) + "]}\n", []string{"ready.checks has 33 checks; at most 32"}},
-	{"a cookie", "name: a\nexec: /bin/a\nready: {checks: [{http: http://x/, header: ['A: b', 'Cookie: c']}]}\n", []string{"the header Cookie carries a secret"}},
 	{"an unknown answer", "name: a\nexec: /bin/a\nlive: {on_unhealthy: kill}\n", []string{`live.on_unhealthy: "kill" is not known; write one of drain, abort, report`}},
 	{"a start timeout of nothing", "name: a\nexec: /bin/a\nready: {start_timeout: 0}\n", []string{`ready.start_timeout: "0" is too short; the least is 1ms`}},
 	{"a start timeout without end", "name: a\nexec: /bin/a\nready: {start_timeout: infinity}\n", []string{"ready.start_timeout: infinity would wait for ever; write a time span of at most 7d"}},

@@ -13,10 +13,10 @@ func TestReloadIsWhatTheTargetHas(t *testing.T) {
 		flag, comment, timeout string
 	}{
 		{"", "debian13", "notify", "", "", "", "", "2min 15s"},
-		{"", "debian12", "notify", "", "", "", "", "2min 15s"},
+		{"", "debian12", "notify", "", "", "", "", "3min 15s"},
 		{"reload: {}", "debian13", "notify-reload", "SIGHUP", "", "", "svcrun passes HUP on. It is over when every ready check holds again, after 60s at the latest.", "2min 15s"},
 		{"reload: {}", "debian12", "notify", "", "/usr/bin/svcrun reload --runtime-dir=%t/svckit/%N", "",
-			"debian12 (systemd 252) has no Type=notify-reload: svcrun is asked, and answers when it is over.", "2min 15s"},
+			"debian12 (systemd 252) has no Type=notify-reload: svcrun is asked, and answers when it is over.", "3min 15s"},
 		{"reload: {signal: USR1, timeout: 30s}", "debian13", "notify-reload", "SIGHUP", "", "--reload-signal=USR1 \\\n    --reload-timeout=30s", "svcrun passes USR1 on. It is over when every ready check holds again, after 30s at the latest.", "2min 15s"},
 		{"reload: {exec: [/bin/reload, a b]}", "debian13", "notify-reload", "SIGHUP", "", `"--reload-exec=/bin/reload \"a b\""`, "svcrun runs the policy's command.", "2min 15s"},
 		{"reload: {timeout: 10min}", "debian12", "notify", "", "/usr/bin/svcrun reload --runtime-dir=%t/svckit/%N", "--reload-timeout=10min",

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -14,9 +15,6 @@ import (
 	"github.com/svckit/svckit/unitgen/unit"
 )
 
-// systemUnits is where an administrator's units belong (systemd.unit(5)).
-const systemUnits = "/etc/systemd/system"
-
 // generateCommand is the verb that turns a policy into units.
 func (p program) generateCommand() *cli.Command {
 	return &cli.Command{
@@ -24,6 +22,7 @@ func (p program) generateCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: outputFlagUsage},
 			&cli.StringFlag{Name: "target", Usage: targetFlagUsage},
+			&cli.StringFlag{Name: "defaults", Usage: defaultsFlagUsage},
 			&cli.StringFlag{Name: "svcrun", Value: unitgen.DefaultSvcrun, Usage: svcrunFlagUsage},
 			&cli.BoolFlag{Name: "force", Usage: forceFlagUsage, DisableDefaultText: true},
 			&cli.StringFlag{Name: "format", Value: "text", Usage: formatFlagUsage},
@@ -39,23 +38,15 @@ func (p program) generate(c *cli.Context) error {
 	if err := checkGenerateFlags(c); err != nil {
 		return err
 	}
-	source := c.Args().First()
-	policy, err := p.readPolicy(source)
+	report, err := p.generateAll(c)
 	if err != nil {
 		return err
 	}
-	target, err := p.target(c.String("target"), policy.Target)
-	if err != nil {
-		return err
+	for _, s := range report.services {
+		p.tellWarnings(s.result.Warnings)
 	}
-	result, err := unitgen.Generate(policy, target, unitgen.Options{Source: sourceName(source), Svcrun: c.String("svcrun")})
-	if err != nil {
-		return dataError(err)
-	}
-	p.tellWarnings(result.Warnings)
-	report := report{policy: policy, target: target, result: result, source: source, dir: c.String("output")}
 	if report.dir != "" {
-		if report.states, err = writeUnits(report.dir, result.Files, c.Bool("force")); err != nil {
+		if report.states, err = writeFiles(report.paths(), report.files, c.Bool("force")); err != nil {
 			return err
 		}
 	}
@@ -65,6 +56,34 @@ func (p program) generate(c *cli.Context) error {
 	return p.printText(report)
 }
 
+// generateAll makes the units of every service of the file.
+func (p program) generateAll(c *cli.Context) (report, error) {
+	report := report{source: c.Args().First(), dir: c.String("output")}
+	defaults, err := p.readDefaults(c.String("defaults"))
+	if err != nil {
+		return report, err
+	}
+	policies, err := p.readPolicies(report.source, defaults)
+	if err != nil {
+		return report, err
+	}
+	options := unitgen.Options{Source: sourceName(report.source, defaults), Svcrun: c.String("svcrun")}
+	var results []unitgen.Result
+	for _, policy := range policies {
+		target, err := p.target(c.String("target"), policy.Target)
+		if err != nil {
+			return report, err
+		}
+		result, err := unitgen.Generate(policy, target, options)
+		if err != nil {
+			return report, dataError(err)
+		}
+		report.add(service{policy, target, result})
+		results = append(results, result)
+	}
+	return report, dataError(unitgen.CheckFiles(policies, results))
+}
+
 // checkGenerateFlags refuses a command line that makes no sense.
 func checkGenerateFlags(c *cli.Context) error {
 	switch {
@@ -72,6 +91,8 @@ func checkGenerateFlags(c *cli.Context) error {
 		return verbs.Usagef(oneFileText, c.NArg())
 	case c.IsSet("output") && c.String("output") == "":
 		return verbs.Usagef("--output: the name of the directory is empty")
+	case c.IsSet("defaults") && c.String("defaults") == "":
+		return verbs.Usagef("--defaults: the name of the file is empty; write /dev/null for no defaults")
 	case c.String("format") != "text" && c.String("format") != "json":
 		return verbs.Usagef("--format: %q is not known; write text or json", c.String("format"))
 	case c.IsSet("target"):
@@ -90,34 +111,61 @@ func wantsJSON(c *cli.Context) bool { return c.Bool("json") || c.String("format"
 // maxPolicy is one byte more than unitgen reads, so that it can tell.
 const maxPolicy = 1<<20 + 1
 
-// readPolicy reads a policy file; - is the standard input.
-func (p program) readPolicy(source string) (unitgen.Policy, error) {
+// readPolicies reads a policy file; - is the standard input.
+func (p program) readPolicies(source string, defaults []unitgen.Text) ([]unitgen.Policy, error) {
 	name, in := source, p.stdin
 	if source == "-" {
 		name = "<stdin>"
 	} else {
 		file, err := os.Open(source)
 		if err != nil {
-			return unitgen.Policy{}, fmt.Errorf("cannot read the policy: %w", err)
+			return nil, fmt.Errorf(cannotReadText, err)
 		}
 		defer file.Close()
 		in = file
 	}
 	data, err := io.ReadAll(io.LimitReader(in, maxPolicy))
 	if err != nil {
-		return unitgen.Policy{}, fmt.Errorf("cannot read the policy: %w", err)
+		return nil, fmt.Errorf(cannotReadText, err)
 	}
-	policy, err := unitgen.Read(name, data)
-	return policy, dataError(err)
+	policies, err := unitgen.Read(name, data, defaults...)
+	return policies, dataError(err)
 }
 
-// sourceName is the policy's name as the unit's header has it. The directory
-// is left out: the same policy gives the same unit wherever it lies.
-func sourceName(source string) string {
-	if source == "-" {
-		return ""
+// readDefaults reads the file of defaults that the flag names. Without the
+// flag it is the machine's own, if there is one.
+func (p program) readDefaults(flag string) ([]unitgen.Text, error) {
+	name := flag
+	if name == "" {
+		name = p.host.defaults
 	}
-	return filepath.Base(source)
+	file, err := os.Open(name)
+	switch {
+	case flag == "" && errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf(cannotReadDefaultsText, err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxPolicy))
+	if err != nil {
+		return nil, fmt.Errorf(cannotReadDefaultsText, err)
+	}
+	return []unitgen.Text{{Name: name, Data: data}}, nil
+}
+
+// sourceName is what the unit's header says that it was made from. The
+// policy's directory is left out: the same policy gives the same unit wherever
+// it lies.
+func sourceName(source string, defaults []unitgen.Text) string {
+	name := stdinText
+	if source != "-" {
+		name = filepath.Base(source)
+	}
+	for _, text := range defaults {
+		name += " with the defaults of " + text.Name
+	}
+	return name
 }
 
 // dataError gives what is wrong with a policy its exit code.

@@ -16,6 +16,7 @@ import (
 type host struct {
 	release  func() ([]byte, error) // os-release(5)
 	isBooted func() bool            // sd_booted(3)
+	defaults string                 // the file of defaults, which need not be there
 	manager  func() (string, error) // the running manager's version: "257.13-1~deb13u1"
 }
 
@@ -27,7 +28,8 @@ func thisHost() host {
 			info, err := os.Lstat("/run/systemd/system")
 			return err == nil && info.IsDir()
 		},
-		manager: askManager,
+		defaults: "/etc/svckit/defaults.yaml",
+		manager:  askManager,
 	}
 }
 

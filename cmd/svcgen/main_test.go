@@ -12,7 +12,11 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"svcgen": func() { os.Exit(program{os.Stdin, os.Stdout, os.Stderr, thisHost()}.run(os.Args)) },
+		"svcgen": func() {
+			here := thisHost()
+			here.defaults = "machine.yaml" // of the script, if it has one
+			os.Exit(program{os.Stdin, os.Stdout, os.Stderr, here}.run(os.Args))
+		},
 	})
 }
 

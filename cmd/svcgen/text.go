@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -40,12 +41,18 @@ into DIR, each at once and whole; one that was edited by hand is left alone.
 Exit status: 0 done, 1 a file could not be read or written, 64 usage,
 65 something is wrong with the policy; nothing is written then.`
 
-	outputFlagUsage = "write the units into `DIR`, which is created"
-	targetFlagUsage = "generate for `TARGET`, one of svcgen targets, or host (the policy's, else host)"
-	svcrunFlagUsage = "where the target has svcrun: an absolute `PATH`"
-	forceFlagUsage  = "overwrite units that were edited by hand, or that svcgen did not write"
-	formatFlagUsage = "print as `FORMAT`: text or json"
-	jsonFlagUsage   = "the same as --format=json"
+	outputFlagUsage   = "write the units into `DIR`, which is created"
+	targetFlagUsage   = "generate for `TARGET`, one of svcgen targets, or host (the policy's, else host)"
+	defaultsFlagUsage = "take what a service does not say from `FILE` (/etc/svckit/defaults.yaml, if it is there)"
+	svcrunFlagUsage   = "where the target has svcrun: an absolute `PATH`"
+	forceFlagUsage    = "overwrite units that were edited by hand, or that svcgen did not write"
+	formatFlagUsage   = "print as `FORMAT`: text or json"
+	jsonFlagUsage     = "the same as --format=json"
+
+	stdinText              = "standard input"
+	cannotReadText         = "cannot read the policy: %w"
+	cannotReadDefaultsText = "cannot read the defaults: %w"
+	secretText             = "%s holds secrets and is not printed; with -o it is written, readable for root alone"
 
 	oneFileText = "generate wants one policy, not %d; write svcgen generate FILE, or - for the standard input"
 
@@ -94,13 +101,15 @@ func (p program) tellWarnings(warnings []unitgen.Warning) {
 
 // printText prints the units, or says where they are, and what to do next.
 func (p program) printText(r report) error {
-	for i, file := range r.result.Files {
-		switch state := r.state(i); state {
-		case printed:
+	for i, file := range r.files {
+		switch state := r.state(i); {
+		case state == printed && file.Secret:
+			fmt.Fprintf(p.stderr, "svcgen: "+secretText+"\n", r.path(i))
+		case state == printed:
 			if _, err := fmt.Fprintf(p.stdout, "%s\n%s", unitgen.PathComment(r.path(i)), file.Text); err != nil {
 				return err
 			}
-		case written, unchanged:
+		default:
 			fmt.Fprintf(p.stderr, "svcgen: %s: %s\n", r.path(i), state)
 		}
 	}
@@ -115,19 +124,64 @@ func (r report) next() []string {
 	var commands []string
 	switch {
 	case r.dir == "":
-		commands = append(commands, fmt.Sprintf("svcgen generate %s --target=%s -o %s", shellWord(r.source), r.target.Name, systemUnits))
+		first := r.services[0]
+		commands = append(commands, fmt.Sprintf("svcgen generate %s --target=%s -o %s", shellWord(r.source), first.target.Name, r.files[0].Dir))
 	case !slices.Contains(r.states, written):
 		return nil
-	case !slices.Contains(unitDirs, strings.TrimRight(r.dir, "/")):
-		for i := range r.result.Files {
-			commands = append(commands, fmt.Sprintf("cp %s %s/", shellWord(r.path(i)), systemUnits))
+	default:
+		commands = r.copies()
+	}
+	for _, scope := range []unitgen.Scope{unitgen.ScopeSystem, unitgen.ScopeUser} {
+		starts := r.starts(scope)
+		if len(starts) > 0 {
+			commands = append(append(commands, systemctl(scope)+" daemon-reload"), starts...)
 		}
 	}
-	commands = append(commands, "systemctl daemon-reload")
-	if len(r.policy.WantedBy) == 0 {
-		return append(commands, "systemctl start "+r.policy.Unit())
+	return commands
+}
+
+// copies are the commands that bring files to where they belong.
+func (r report) copies() []string {
+	var commands []string
+	for i, file := range r.files {
+		switch {
+		case isUnitDir(r.dir) && (file.Secret || path.Base(r.dir) == path.Base(file.Dir)):
+		case file.Secret:
+			commands = append(commands, fmt.Sprintf("install -D -m 600 %s %s/%s", shellWord(r.path(i)), file.Dir, shellWord(file.Name)))
+		default:
+			commands = append(commands, fmt.Sprintf("cp %s %s/", shellWord(r.path(i)), file.Dir))
+		}
 	}
-	return append(commands, "systemctl enable --now "+r.policy.Unit())
+	return commands
+}
+
+// starts are the commands that start the services of a manager.
+func (r report) starts(scope unitgen.Scope) []string {
+	var commands []string
+	for _, s := range r.services {
+		p := s.policy
+		unit, verb := p.Unit(), "enable --now"
+		if p.IsTemplate() {
+			unit = strings.Replace(unit, "@", "@INSTANCE", 1)
+		}
+		if len(p.WantedBy) == 0 && len(p.Sockets) == 0 {
+			verb = "start"
+		}
+		if len(p.WantedBy) == 0 && len(p.Sockets) > 0 {
+			unit = strings.Replace(p.SocketUnits()[0], "@", "@INSTANCE", 1)
+		}
+		if p.Scope == scope {
+			commands = append(commands, systemctl(scope)+" "+verb+" "+unit)
+		}
+	}
+	return commands
+}
+
+func systemctl(scope unitgen.Scope) string {
+	if scope == unitgen.ScopeUser {
+		return "systemctl --user"
+	}
+	return "systemctl"
 }
 
 // shellWord quotes a file's name for a shell, where it needs quotes.
@@ -141,8 +195,19 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// unitDirs are where systemd looks for units (systemd.unit(5)).
-var unitDirs = []string{systemUnits, "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"}
+// isUnitDir says whether systemd looks for units in a directory: a system's or
+// a user's (systemd.unit(5)).
+func isUnitDir(dir string) bool {
+	dir = path.Clean(dir)
+	for _, end := range []string{"/systemd/system", "/systemd/user"} {
+		for _, start := range []string{"/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"} {
+			if dir == start+end {
+				return true
+			}
+		}
+	}
+	return strings.HasSuffix(dir, "/.config/systemd/user")
+}
 
 // printTargets prints a block for each target, and which of them the machine is.
 func (p program) printTargets(list []unitgen.Target, host unitgen.Target, noHost error) error {

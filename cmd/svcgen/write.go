@@ -21,26 +21,26 @@ const (
 	unchanged state = "unchanged" // it had these very bytes already
 )
 
-// writeUnits writes files into a directory, which it creates. All files are
-// looked at before the first is touched: one that a person has edited, or that
-// svcgen did not write, stops everything unless force is set.
-func writeUnits(dir string, files []unitgen.File, force bool) ([]state, error) {
+// writeFiles writes files to their paths, and creates directories for them. All
+// are looked at before the first is touched: one that a person has edited, or
+// that svcgen did not write, stops everything unless force is set.
+func writeFiles(paths []string, files []unitgen.File, force bool) ([]state, error) {
 	states := make([]state, len(files))
 	for i, file := range files {
 		var err error
-		if states[i], err = compare(filepath.Join(dir, file.Name), file.Text, force); err != nil {
+		if states[i], err = compare(paths[i], file, force); err != nil {
 			return nil, err
 		}
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("cannot create the directory: %w", err)
 	}
 	for i, file := range files {
 		if states[i] == unchanged {
 			continue
 		}
-		if err := replace(filepath.Join(dir, file.Name), file.Text); err != nil {
-			return nil, fmt.Errorf("cannot write the unit: %w", err)
+		if err := os.MkdirAll(filepath.Dir(paths[i]), dirModeOf(file)); err != nil {
+			return nil, fmt.Errorf("cannot create the directory: %w", err)
+		}
+		if err := replace(paths[i], file.Text, modeOf(file)); err != nil {
+			return nil, fmt.Errorf("cannot write the file: %w", err)
 		}
 	}
 	return states, nil
@@ -50,7 +50,7 @@ func writeUnits(dir string, files []unitgen.File, force bool) ([]state, error) {
 const maxUnit = 16 << 20
 
 // compare says whether a file has to be written, or why it must not be.
-func compare(path string, text []byte, force bool) (state, error) {
+func compare(path string, file unitgen.File, force bool) (state, error) {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -69,9 +69,9 @@ func compare(path string, text []byte, force bool) (state, error) {
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("cannot read the unit that is there: %w", err)
-	case bytes.Equal(old, text):
+	case bytes.Equal(old, file.Text) && (!file.Secret || info.Mode().Perm() == modeOf(file)):
 		return unchanged, nil
-	case force:
+	case force || file.Secret: // has no room for a checksum, and a name that is svckit's own
 		return written, nil
 	}
 	switch unitgen.AuthorOf(old) {
@@ -82,6 +82,23 @@ func compare(path string, text []byte, force bool) (state, error) {
 	default:
 		return written, nil
 	}
+}
+
+// modeOf is who may read a file: units are read by all.
+func modeOf(file unitgen.File) fs.FileMode {
+	if file.Secret {
+		return 0o600
+	}
+	return 0o644
+}
+
+// dirModeOf is who may look into a directory that is made for a file. It is for
+// the last of them only that it matters, and that is there on most machines.
+func dirModeOf(file unitgen.File) fs.FileMode {
+	if file.Secret {
+		return 0o700
+	}
+	return 0o755
 }
 
 func readBounded(path string) ([]byte, error) {
@@ -95,7 +112,7 @@ func readBounded(path string) ([]byte, error) {
 
 // replace writes a file so that at every moment the old or the new one is
 // there, whole.
-func replace(path string, text []byte) (err error) {
+func replace(path string, text []byte, mode fs.FileMode) (err error) {
 	temporary, err := os.CreateTemp(filepath.Dir(path), ".svcgen-*")
 	if err != nil {
 		return err
@@ -106,7 +123,7 @@ func replace(path string, text []byte) (err error) {
 		}
 	}()
 	if _, err = temporary.Write(text); err == nil {
-		err = temporary.Chmod(0o644)
+		err = temporary.Chmod(mode)
 	}
 	if err == nil {
 		err = temporary.Sync()

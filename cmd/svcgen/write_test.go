@@ -15,13 +15,14 @@ func TestOneFileThatMustStayStopsAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := []unitgen.File{{Name: "a.service", Text: []byte("a")}, {Name: "b.service", Text: []byte("b")}}
-	if _, err := writeUnits(dir, files, false); err == nil || !strings.Contains(err.Error(), "was not written by svcgen") {
+	paths := []string{filepath.Join(dir, "a.service"), filepath.Join(dir, "b.service")}
+	if _, err := writeFiles(paths, files, false); err == nil || !strings.Contains(err.Error(), "was not written by svcgen") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "a.service")); !os.IsNotExist(err) {
 		t.Errorf("a.service was written: %v", err)
 	}
-	states, err := writeUnits(dir, files, true)
+	states, err := writeFiles(paths, files, true)
 	if err != nil || len(states) != 2 || states[0] != written || states[1] != written {
 		t.Errorf("with force: %v, %v", states, err)
 	}
@@ -34,14 +35,14 @@ func TestAFailedWriteLeavesNothingBehind(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "a.service"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := replace(filepath.Join(dir, "a.service"), []byte("a")); err == nil {
+	if err := replace(filepath.Join(dir, "a.service"), []byte("a"), 0o644); err == nil {
 		t.Fatal("a directory was replaced")
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 {
 		t.Errorf("%d entries are left, want the directory only: %v", len(entries), err)
 	}
-	if err := replace(filepath.Join(dir, "nowhere", "a.service"), []byte("a")); err == nil {
+	if err := replace(filepath.Join(dir, "nowhere", "a.service"), []byte("a"), 0o644); err == nil {
 		t.Fatal("a file was written into no directory")
 	}
 }
