@@ -3,7 +3,9 @@ package proc
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -21,7 +23,8 @@ type Process struct {
 // control processes of the unit (ExecStop=, ExecReload=), which live in the
 // same cgroup, are not.
 func Descendants() []Process {
-	return descendants(processes(), os.Getpid())
+	root := os.Getpid()
+	return descendants(processes(root, walkBound), root)
 }
 
 // descendants picks root's descendants out of a process table. Zombies are
@@ -49,19 +52,44 @@ func descendants(table []Process, root int) []Process {
 	return found
 }
 
-// processes reads the process table as far as this process may see it.
-func processes() []Process {
+// walkBound is how long a walk through the process table goes on once it has
+// found something. A service that has all processors busy, in svcrun's own
+// control group, makes seconds of it: what is found by then is enough to go on
+// with, and a stop has to be over in time.
+const walkBound = 500 * time.Millisecond
+
+// processes reads the process table as far as this process may see it, from
+// root on: what root has started is numbered after it, until the numbers begin
+// anew. After bound it leaves the rest, if a living descendant is found.
+func processes(root int, bound time.Duration) []Process {
 	var table []Process
-	for _, pid := range numbersIn("/proc") {
+	until, found, alive := time.Now().Add(bound), map[int]bool{root: true}, false
+	for _, pid := range from(root, numbersIn("/proc")) {
 		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		if err != nil {
 			continue // it has just ended
 		}
-		if p, ok := parseStat(stat); ok && p.PID == pid {
-			table = append(table, p)
+		p, ok := parseStat(stat)
+		if !ok || p.PID != pid {
+			continue
+		}
+		table = append(table, p)
+		if found[p.Parent] {
+			found[pid] = true
+			alive = alive || !p.Zombie
+		}
+		if alive && time.Now().After(until) {
+			break
 		}
 	}
 	return table
+}
+
+// from has the numbers up from first come first, in order.
+func from(first int, numbers []int) []int {
+	slices.Sort(numbers)
+	i, _ := slices.BinarySearch(numbers, first)
+	return slices.Concat(numbers[i:], numbers[:i])
 }
 
 // numbersIn are the names in a directory of proc(5) that are numbers, in no

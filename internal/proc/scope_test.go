@@ -3,6 +3,7 @@ package proc
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"testing"
 
@@ -55,7 +56,7 @@ func FuzzStat(f *testing.F) {
 }
 
 func TestThisProcessIsInTheTable(t *testing.T) {
-	for _, p := range processes() {
+	for _, p := range processes(os.Getpid(), walkBound) {
 		if p.PID == os.Getpid() {
 			if p.Parent != os.Getppid() || p.Zombie {
 				t.Errorf("this process is read as %+v", p)
@@ -64,6 +65,40 @@ func TestThisProcessIsInTheTable(t *testing.T) {
 		}
 	}
 	t.Error("this process is not in the table")
+}
+
+func TestWalkThatIsCutShortHasFoundSomething(t *testing.T) {
+	child := exec.Command("sleep", "60")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = child.Process.Kill()
+		_ = child.Wait()
+	}()
+	cut := processes(os.Getpid(), 0)
+	if found := descendants(cut, os.Getpid()); len(found) != 1 {
+		t.Errorf("it has found %v", found)
+	}
+	if last := cut[len(cut)-1]; last.Parent != os.Getpid() {
+		t.Errorf("it has gone on to %+v", last)
+	}
+}
+
+func TestWalkBeginsWithWhoIsAskedFor(t *testing.T) {
+	for _, c := range []struct {
+		first         int
+		numbers, want []int
+	}{
+		{3, []int{5, 1, 3, 2}, []int{3, 5, 1, 2}},
+		{4, []int{5, 1, 3, 2}, []int{5, 1, 2, 3}},
+		{9, []int{2, 1}, []int{1, 2}},
+		{1, nil, nil},
+	} {
+		if got := from(c.first, c.numbers); !slices.Equal(got, c.want) {
+			t.Errorf("%v from %d: %v, want %v", c.numbers, c.first, got, c.want)
+		}
+	}
 }
 
 // descends says by the chain of parents whether a process descends from root.

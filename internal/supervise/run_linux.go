@@ -113,6 +113,7 @@ func prepare(o Options) (*service, error) {
 		}
 		s.probes = append(s.probes, p)
 	}
+	proc.ReserveThreads(len(s.probes))
 	if err := s.openListener(); err != nil {
 		return nil, err
 	}
