@@ -113,7 +113,6 @@ func prepare(o Options) (*service, error) {
 		}
 		s.probes = append(s.probes, p)
 	}
-	proc.ReserveThreads(len(s.probes))
 	if err := s.openListener(); err != nil {
 		return nil, err
 	}
@@ -127,6 +126,7 @@ func (s *service) attend() {
 		return
 	}
 	s.attends = true
+	proc.ReserveThreads(len(s.probes)) // before the service can have used up what there is
 	s.cgroup = cgroupOf("self")
 	if s.o.NotifyAddress != "" {
 		var err error
