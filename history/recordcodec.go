@@ -53,21 +53,15 @@ func DecodeRecord(data []byte) (Record, error) {
 	if len(data) > MaxRecord {
 		return Record{}, fmt.Errorf("%w: it has %d bytes, and at most %d make sense", ErrNoRecord, len(data), MaxRecord)
 	}
-	var head struct {
-		Schema int `json:"schema"`
-	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return Record{}, fmt.Errorf("%w: %w", ErrNoRecord, err)
-	}
-	switch {
-	case head.Schema > RecordSchema:
-		return Record{}, fmt.Errorf("%w: its schema is %d, and this one knows %d", ErrNewerRecord, head.Schema, RecordSchema)
-	case head.Schema < 1:
-		return Record{}, fmt.Errorf("%w: no schema, where %d is expected", ErrNoRecord, RecordSchema)
-	}
 	var r Record
-	if err := json.Unmarshal(data, &r); err != nil {
+	err := json.Unmarshal(data, &r)
+	switch { // the schema stands first, so that it is known of what cannot be read
+	case r.Schema > RecordSchema:
+		return Record{}, fmt.Errorf("%w: its schema is %d, and this one knows %d", ErrNewerRecord, r.Schema, RecordSchema)
+	case err != nil:
 		return Record{}, fmt.Errorf("%w: %w", ErrNoRecord, err)
+	case r.Schema < 1:
+		return Record{}, fmt.Errorf("%w: no schema, where %d is expected", ErrNoRecord, RecordSchema)
 	}
 	if r.Run < 1 {
 		return Record{}, fmt.Errorf("%w: run %d, where the first is 1", ErrNoRecord, r.Run)

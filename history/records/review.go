@@ -14,8 +14,8 @@ import (
 
 const (
 	// reviewed is how many of the newest records a start looks into for one
-	// that was left open. It is the newest, unless the disk was full.
-	reviewed = 32
+	// that was left open. It is the newest, unless two share the directory.
+	reviewed = 4
 
 	// keptCorrupt is how many files are kept that could not be read.
 	keptCorrupt = 8
