@@ -29,7 +29,7 @@ func (h Held) String() string {
 	if h.Jitter != NoJitter {
 		jitter = " with " + h.Jitter.String() + " jitter"
 	}
-	storm := "storm: failure score " + h.Score.String() + " reached " + strconv.Itoa(h.Threshold) + ", pause " + about(h.Pause) + jitter
+	storm := "storm: failure score " + h.Score.String() + " of " + strconv.Itoa(h.Threshold) + ", pause " + about(h.Pause) + jitter
 	restart := "restart " + strconv.Itoa(h.Failures) + ": " + about(h.Wait) + jitter
 	switch passed := h.Wait - h.Delay; {
 	case h.Wait > 0 && h.Delay == 0:

@@ -40,8 +40,8 @@ func (s Series) sane() Series {
 }
 
 // Score counts failures that fade, in trillionths. It is rounded down, so
-// that a score which only comes ever nearer to a threshold never reaches it;
-// a threshold that is reached is so fine a count that to round has the effect
+// that a score which only comes ever nearer to a threshold never goes above it;
+// what is lost of one that does is so fine a count that to round has the effect
 // of failures less than a microsecond apart from where they were.
 type Score int64
 

@@ -81,7 +81,7 @@ func TestSimulationTellsTheStory(t *testing.T) {
 		},
 		{
 			"a storm's pause comes on top, once",
-			Restarts{Rules: onFailure, Ladder: Flat(100 * ms), StartDelay: StartDelay{Storm: Storm{2, 7 * 24 * time.Hour, time.Minute}}},
+			Restarts{Rules: onFailure, Ladder: Flat(100 * ms), StartDelay: StartDelay{Storm: Storm{3, 7 * 24 * time.Hour, time.Minute}}},
 			[]Run{fails(0), fails(0), fails(0), fails(0), exits(s, 0)},
 			`1 at 0, ended at 0, waits 100ms
 2 at 100ms, ended at 100ms, waits 100ms

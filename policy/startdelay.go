@@ -25,10 +25,11 @@ func (d StartDelay) Longest() time.Duration {
 }
 
 // Storm is a pause after failures that come too fast. Every failed run adds 1
-// to a score, which halves with each HalfLife; the pause comes when the score
-// reaches Failures, and resets it. As it decays between them, failures that
-// are spread out count less than whole: with a half-life of 30s, five that are
-// a second apart score 4.77, and the sixth brings a pause at 5.
+// to a score, which halves with each HalfLife. The pause comes with the failure
+// that takes the score above Failures-1, and resets it: failures in quick
+// succession bring it with the one numbered Failures, those that are spread out
+// later or never. With a half-life of 30s five failures a second apart score
+// 4.77, and a pause at 5 comes with the fifth.
 type Storm struct {
 	Failures int
 	HalfLife time.Duration
@@ -39,7 +40,7 @@ type Storm struct {
 func (s Storm) Enabled() bool { return s.Failures > 0 && s.HalfLife > 0 && s.Pause > 0 }
 
 // reached says whether the score calls for a pause.
-func (s Storm) reached(score Score) bool { return s.Enabled() && score >= whole(s.Failures) }
+func (s Storm) reached(score Score) bool { return s.Enabled() && score > whole(s.Failures-1) }
 
 // Hold decides how long a start is held back, and what is to be remembered
 // then. now is of the clock that the Series was told. It draws from random

@@ -45,20 +45,20 @@ func TestStartIsHeldBackAfterFailedRunsOnly(t *testing.T) {
 		{"all of it", full, Series{Failures: 4, EndedAt: now - 9*time.Second}, noRandom, 0, 0, "restart 4: 8s, all of it passed"},
 		{"the clock went backwards", full, Series{Failures: 4, EndedAt: now + time.Hour}, noRandom, 0, 8 * time.Second, "restart 4: 8s"},
 		{"the storm's pause comes on top", full, burst(5), noRandom, time.Minute, 8 * time.Second,
-			"storm: failure score 5 reached 5, pause 1min; restart 5: 8s"},
+			"storm: failure score 5 of 5, pause 1min; restart 5: 8s"},
 		{"a pause is not shortened by what has passed", full, Series{Failures: 9, EndedAt: now - 2*time.Second, Score: 5.456 * trillion}, noRandom,
-			time.Minute, 6 * time.Second, "storm: failure score 5.45 reached 5, pause 1min; restart 9: 8s, of which 2s have passed"},
-		{"a score just below", full, Series{Failures: 9, EndedAt: now, Score: whole(5) - 1}, noRandom, 0, 8 * time.Second, "restart 9: 8s"},
-		{"a storm alone", "storm=5/30s/60s", burst(5), noRandom, time.Minute, 0, "storm: failure score 5 reached 5, pause 1min"},
+			time.Minute, 6 * time.Second, "storm: failure score 5.45 of 5, pause 1min; restart 9: 8s, of which 2s have passed"},
+		{"a score just short", full, Series{Failures: 9, EndedAt: now, Score: whole(4)}, noRandom, 0, 8 * time.Second, "restart 9: 8s"},
+		{"a storm alone", "storm=5/30s/60s", burst(5), noRandom, time.Minute, 0, "storm: failure score 5 of 5, pause 1min"},
 		{"a storm alone, calm", "storm=5/30s/60s", burst(4), noRandom, 0, 0, "not held back"},
 		{"at most a quarter more", "base=8s,jitter=25%,storm=1/1s/60s", burst(1), Most, 75 * time.Second, 10 * time.Second,
-			"storm: failure score 1 reached 1, pause 1min 15s with 25% jitter; restart 1: 10s with 25% jitter"},
+			"storm: failure score 1 of 1, pause 1min 15s with 25% jitter; restart 1: 10s with 25% jitter"},
 		{"at least nothing more", "base=8s,jitter=25%,storm=1/1s/60s", burst(1), Least, time.Minute, 8 * time.Second,
-			"storm: failure score 1 reached 1, pause 1min with 25% jitter; restart 1: 8s with 25% jitter"},
+			"storm: failure score 1 of 1, pause 1min with 25% jitter; restart 1: 8s with 25% jitter"},
 		{"full: all of it", "base=8s,jitter=full,storm=1/1s/60s", burst(1), Most, time.Minute, 8 * time.Second,
-			"storm: failure score 1 reached 1, pause 1min with full jitter; restart 1: 8s with full jitter"},
+			"storm: failure score 1 of 1, pause 1min with full jitter; restart 1: 8s with full jitter"},
 		{"full: nothing at all", "base=8s,jitter=full,storm=1/1s/60s", burst(1), Least, 0, 0,
-			"storm: failure score 1 reached 1, pause 0 with full jitter"},
+			"storm: failure score 1 of 1, pause 0 with full jitter"},
 		{"full is drawn of the whole wait, then time counts", "base=8s,jitter=full", Series{Failures: 1, EndedAt: now - time.Second}, Most,
 			0, 7 * time.Second, "restart 1: 8s with full jitter, of which 1s have passed"},
 		{"a wait of microseconds is told whole", "base=1ms,jitter=full", burst(1), func(int64) int64 { return 7 }, 0, 7 * time.Microsecond,
@@ -259,7 +259,7 @@ func TestPauseComesAtThePredictedFailure(t *testing.T) {
 		d := StartDelay{Storm: storm}
 
 		q := powerOfTwo(big.NewRat(-gap, halfLife))
-		score, threshold := big.NewFloat(0).SetPrec(200), big.NewFloat(float64(storm.Failures))
+		score, threshold := big.NewFloat(0).SetPrec(200), big.NewFloat(float64(storm.Failures-1))
 		var series Series
 		for n := 1; n <= 200; n++ {
 			score.Add(score.Mul(score, q), big.NewFloat(1))
@@ -270,10 +270,10 @@ func TestPauseComesAtThePredictedFailure(t *testing.T) {
 			if math.Abs(over) < float64(n)*2e-12 && over != 0 {
 				t.Skip("too near to call")
 			}
-			if paused := held.Pause > 0; paused != (over >= 0) {
+			if paused := held.Pause > 0; paused != (over > 0) {
 				t.Fatalf("failure %d: paused %v, the score is %g over the threshold", n, paused, over)
 			}
-			if over >= 0 {
+			if over > 0 {
 				reached++
 				return
 			}
@@ -293,10 +293,10 @@ func TestStormTable(t *testing.T) {
 		want int // the failure that brings the pause; 0 for none
 	}{
 		{"five at once", "storm=5/30s/60s", 0, 5},
-		{"a second apart, the sixth", "storm=5/30s/60s", time.Second, 6},
-		{"one in a microsecond", "storm=5/7d/60s", time.Microsecond, 6},
-		{"a half-life apart, never quite two", "storm=2/30s/60s", 30 * time.Second, 0},
-		{"a microsecond less than a half-life", "storm=2/1s/60s", time.Second - time.Microsecond, 21},
+		{"a second apart", "storm=5/30s/60s", time.Second, 5},
+		{"ten seconds apart, the eighth", "storm=5/30s/60s", 10 * time.Second, 8},
+		{"a half-life apart, never quite two", "storm=3/30s/60s", 30 * time.Second, 0},
+		{"a microsecond less than a half-life", "storm=3/1s/60s", time.Second - time.Microsecond, 21},
 		{"every one", "storm=1/30s/60s", time.Hour, 1},
 	} {
 		d := mustStartDelay(t, test.spec)
