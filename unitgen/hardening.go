@@ -96,7 +96,14 @@ func boundingSet(p Policy) restriction {
 }
 
 // runsAsRoot says whether the service begins as root.
-func runsAsRoot(p Policy) bool { return p.User == "" || p.User == "root" || p.User == "0" }
+func runsAsRoot(p Policy) bool {
+	dynamic, _ := lookup(p.Extra["Service"], "DynamicUser")
+	switch strings.ToLower(string(dynamic.Value)) {
+	case "yes", "true", "on", "1", "y", "t":
+		return false
+	}
+	return p.User == "" || p.User == "root" || p.User == "0"
+}
 
 // asksForOwner says whether a check looks for the process behind a socket,
 // which of another user's only CAP_SYS_PTRACE shows (proc_pid_fd(5)).
