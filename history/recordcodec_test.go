@@ -232,6 +232,24 @@ func TestWhatATerminalWouldObeyIsNotInARecord(t *testing.T) {
 	}
 }
 
+func TestAClosedRecordIsKnownWithoutDecodingIt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := anyRecord().Draw(t, "record")
+		r.Run = max(1, r.Run)
+		r.Name = rapid.OneOf(rapid.Just(r.Name), rapid.Just(`"end":{}`), rapid.Just(`\"end":{`)).Draw(t, "other name")
+		data, err := EncodeRecord(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if IsClosedRecord(data) != r.Closed() {
+			t.Errorf("%s", data)
+		}
+		if cut := rapid.IntRange(0, len(data)-2).Draw(t, "cut"); IsClosedRecord(data[:cut]) {
+			t.Errorf("cut: %s", data[:cut])
+		}
+	})
+}
+
 func FuzzDecodeRecord(f *testing.F) {
 	full, err := EncodeRecord(fullRecord())
 	if err != nil {

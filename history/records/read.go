@@ -35,11 +35,15 @@ func Read(dir string) (runs []history.Record, warnings []error) {
 	for budget := maxReadBytes; len(l.runs) > 0 && len(runs) < MaxKept && budget > 0; {
 		newest := l.runs[len(l.runs)-1]
 		l.runs = l.runs[:len(l.runs)-1]
-		r, size, err := d.read(newest)
+		data, err := d.readFile(newest)
+		var r history.Record
+		if err == nil {
+			r, err = d.decode(newest, data)
+		}
 		switch {
 		case err == nil:
 			runs = append(runs, r)
-			budget -= size
+			budget -= len(data)
 		case errors.Is(err, fs.ErrNotExist): // a start has removed it in between
 		case unread < maxWarnings:
 			unread++

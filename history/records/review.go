@@ -25,23 +25,37 @@ const (
 // closes those whose svcrun was killed before this start.
 func (d *directory) review(l *listing, start time.Time) (warnings []error) {
 	for _, run := range slices.Clone(l.runs[max(0, len(l.runs)-reviewed):]) {
-		r, _, err := d.read(run)
-		switch {
-		case err == nil && !r.Closed() && !process(r).Lives():
-			err = d.replace(r.CloseByNextStart(start), process(r), run, false)
-		case errors.Is(err, history.ErrNoRecord), errors.Is(err, statefile.ErrForeign):
-			if failed := statefile.SetAside(d.file(run)); failed != nil {
-				err = fmt.Errorf("%w; it cannot be set aside: %w", err, failed)
-				break
-			}
-			l.setAside(run)
-			err = fmt.Errorf("%w; set aside as %s", err, fileName(run)+statefile.Corrupt)
+		err := d.closeLeftOpen(run, start)
+		if errors.Is(err, history.ErrNoRecord) || errors.Is(err, statefile.ErrForeign) {
+			err = d.setAside(l, run, err)
 		}
 		if err != nil && !isHarmless(err) {
 			warnings = append(warnings, err)
 		}
 	}
 	return warnings
+}
+
+// closeLeftOpen closes a run's record if it is open and its svcrun is gone.
+func (d *directory) closeLeftOpen(run int, start time.Time) error {
+	data, err := d.readFile(run)
+	if err != nil || history.IsClosedRecord(data) {
+		return err
+	}
+	r, err := d.decode(run, data)
+	if err != nil || r.Closed() || process(r).Lives() {
+		return err
+	}
+	return d.replace(r.CloseByNextStart(start), process(r), run, false)
+}
+
+// setAside sets a file aside that is no record, and says so.
+func (d *directory) setAside(l *listing, run int, why error) error {
+	if err := statefile.SetAside(d.file(run)); err != nil {
+		return fmt.Errorf("%w; it cannot be set aside: %w", why, err)
+	}
+	l.setAside(run)
+	return fmt.Errorf("%w; set aside as %s", why, fileName(run)+statefile.Corrupt)
 }
 
 // isHarmless says whether a record that was not read is nobody's concern:
@@ -51,17 +65,19 @@ func isHarmless(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, history.ErrNewerRecord)
 }
 
-// read reads a run's record, and says how many bytes it has.
-func (d *directory) read(run int) (r history.Record, size int, err error) {
-	data, err := statefile.Read(d.file(run), history.MaxRecord)
+// readFile reads the file of a run's record.
+func (d *directory) readFile(run int) ([]byte, error) {
+	return statefile.Read(d.file(run), history.MaxRecord)
+}
+
+// decode decodes a run's record.
+func (d *directory) decode(run int, data []byte) (history.Record, error) {
+	r, err := history.DecodeRecord(data)
 	if err != nil {
-		return history.Record{}, 0, err
-	}
-	if r, err = history.DecodeRecord(data); err != nil {
-		return history.Record{}, 0, fmt.Errorf("%s: %w", d.file(run), err)
+		return history.Record{}, fmt.Errorf("%s: %w", d.file(run), err)
 	}
 	r.Run = run // a copy has the number of its name
-	return r, len(data), nil
+	return r, nil
 }
 
 // process is the svcrun that has written a record.
