@@ -55,7 +55,7 @@ func TestTheFormOfARecordIsKept(t *testing.T) {
 func anyString() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.StringN(0, 40, -1),
-		rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 600), func(b []byte) string { return string(b) }),
+		rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 300), func(b []byte) string { return string(b) }),
 		rapid.Map(rapid.IntRange(0, 300), func(n int) string { return strings.Repeat(`"`, n) }),
 	)
 }
@@ -89,7 +89,7 @@ func anyRecord() *rapid.Generator[Record] {
 				After: n.Draw(t, "after"), Last: s.Draw(t, "last"), Left: n.Draw(t, "left"), ClosedBy: s.Draw(t, "closed by"), Before: at.Draw(t, "before"),
 			}
 		}
-		for range rapid.IntRange(0, 2*MaxPhases).Draw(t, "phases") {
+		for range rapid.IntRange(0, MaxPhases+8).Draw(t, "phases") {
 			r.Phases = append(r.Phases, Phase{s.Draw(t, "phase"), at.Draw(t, "began"), rapid.Int64().Draw(t, "took"), s.Draw(t, "signal"), s.Draw(t, "why")})
 		}
 		return r
