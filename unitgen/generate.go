@@ -2,6 +2,7 @@ package unitgen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/svckit/svckit/unitgen/unit"
@@ -14,6 +15,10 @@ const DefaultSvcrun = "/usr/bin/svcrun"
 type Options struct {
 	Source string // what the header says that the unit was made from
 	Svcrun string // svcrun's absolute path; DefaultSvcrun if empty
+
+	// SourcePath is the policy's absolute path where the unit is made anew of it
+	// at each reload of the manager, by a systemd.generator(7); else empty.
+	SourcePath string
 }
 
 // File is a file to write.
@@ -22,6 +27,9 @@ type File struct {
 	Dir    string // where it belongs
 	Secret bool   // nobody but root may read it
 	Text   []byte
+
+	// Install is what enabling the unit does; nil where that is nothing.
+	Install *unit.Section
 }
 
 // Where an administrator's units belong (systemd.unit(5)).
@@ -85,13 +93,38 @@ func (w *writer) service() {
 // finish makes a file of a unit: it is signed, and goes where the policy's
 // manager looks for units.
 func (w *writer) finish(name string, f unit.File) {
+	w.sourcePath(&f)
 	body, err := f.Bytes()
 	w.fail(err)
 	dir := systemUnits
 	if w.policy.Scope == ScopeUser {
 		dir = userUnits
 	}
-	w.files = append(w.files, File{Name: name, Dir: dir, Text: sign(heading(name, w.options.Source, w.target), body)})
+	w.files = append(w.files, File{
+		Name: name, Dir: dir, Text: sign(heading(name, w.options, w.target), body), Install: installOf(f),
+	})
+}
+
+// sourcePath names the policy to systemd, which shows it in `systemctl status`
+// and says there when the policy has changed since (systemd.generator(7)).
+func (w *writer) sourcePath(f *unit.File) {
+	if w.options.SourcePath == "" {
+		return
+	}
+	path, err := unit.Plain(w.options.SourcePath)
+	w.fail(err)
+	s := f.Section("Unit")
+	s.Lines = slices.Insert(s.Lines, 0, unit.Line(unit.Directive{Name: "SourcePath", Parts: []unit.Value{path}}))
+}
+
+// installOf is a unit's [Install], if it has one.
+func installOf(f unit.File) *unit.Section {
+	for _, s := range f.Sections {
+		if s.Name == "Install" {
+			return s
+		}
+	}
+	return nil
 }
 
 func (w *writer) fail(err error) {

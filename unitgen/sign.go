@@ -15,13 +15,18 @@ import (
 const checksumMark = "# svckit-checksum: sha256:"
 
 // heading is the comment at the top of a unit.
-func heading(name, source string, t Target) string {
+func heading(name string, o Options, t Target) string {
+	source := o.Source
 	if source == "" {
 		source = "standard input"
 	}
-	return fmt.Sprintf("%s, written by svcgen generate from %s for %s.\n"+
-		"Change the policy and generate again; what belongs to this machine only goes into a drop-in (systemctl edit %s).",
-		name, source, t.Name, name)
+	author, again := "svcgen generate", "generate again"
+	if o.SourcePath != "" {
+		author, again = "svcgen, as systemd's generator,", "reload (systemctl daemon-reload)"
+	}
+	return fmt.Sprintf("%s, written by %s from %s for %s.\n"+
+		"Change the policy and %s; what belongs to this machine only goes into a drop-in (systemctl edit %s).",
+		name, author, source, t.Name, again, name)
 }
 
 // sign puts the heading and the checksum before a unit's text.
