@@ -32,9 +32,9 @@ func init() {
 
 func main() {
 	if proc.IsShim(os.Args) {
-		os.Exit(proc.Shim(os.Args, os.Environ()))
+		os.Exit(proc.Shim(os.Args, proc.Environ()))
 	}
-	proc.Die(run(os.Args[1:], os.Environ()))
+	proc.Die(run(os.Args[1:], proc.Environ()))
 }
 
 // run is svcrun's whole life; it returns how to end, and the directory that is

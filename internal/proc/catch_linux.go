@@ -1,11 +1,11 @@
 package proc
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"sync/atomic"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -72,8 +72,8 @@ func (c *Catcher) Wait() (come SignalSet, ok bool) {
 	for come == 0 {
 		err := c.conn.Read(func(fd uintptr) bool {
 			var count [8]byte
-			_, err := unix.Read(int(fd), count[:])
-			return !errors.Is(err, unix.EAGAIN)
+			_, _, errno := unix.RawSyscall(unix.SYS_READ, fd, uintptr(unsafe.Pointer(&count)), 8)
+			return errno != unix.EAGAIN
 		})
 		if err != nil {
 			return 0, false

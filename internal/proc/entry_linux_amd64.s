@@ -3,6 +3,10 @@
 // svckit_rt0 is what svcrun's ELF header names as its entry point (the linker's
 // -E): it notes which signals are ignored and which are blocked, then goes on to
 // the Go runtime's own entry point, which changes both before any Go code runs.
+// It also has the runtime find GOMAXPROCS=1, in the place of the first variable of
+// the environment: svcrun has one thing to do at a time, and each processor that
+// the runtime prepares for costs memory, a thread, and wake-ups in vain. What is
+// passed on is Environ, in which the first variable is back.
 // SIGHUP is ignored from here on, until signal.Notify: nobody can mean more by it
 // yet than what svcrun is about to do, and the runtime would die of it.
 //
@@ -58,5 +62,20 @@ done:
 	MOVQ	$SYS_rt_sigprocmask, AX
 	SYSCALL
 	MOVQ	$1, ·atEntry+0(SB)
+	// argc, then as many arguments and NULL, then the environment.
+	MOVQ	0(SP), CX
+	LEAQ	16(SP)(CX*8), BX
+	MOVQ	BX, ·atEntry+24(SB)
+	MOVQ	(BX), DX
+	TESTQ	DX, DX
+	JZ	empty
+	MOVQ	DX, ·atEntry+32(SB)
+	LEAQ	oneProcessor<>(SB), DX
+	MOVQ	DX, (BX)
+empty:
 	XORQ	DX, DX // a static program has nothing to run at its exit
 	JMP	_rt0_amd64_linux(SB)
+
+DATA oneProcessor<>+0(SB)/8, $"GOMAXPRO"
+DATA oneProcessor<>+8(SB)/8, $"CS=1\x00\x00\x00\x00"
+GLOBL oneProcessor<>(SB), RODATA, $16

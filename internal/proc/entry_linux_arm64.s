@@ -54,4 +54,19 @@ done:
 	SVC
 	MOVD	$1, R4
 	MOVD	R4, ·atEntry+0(SB)
+	// argc, then as many arguments and NULL, then the environment.
+	MOVD	0(RSP), R4
+	ADD	$16, RSP, R5
+	ADD	R4<<3, R5, R5
+	MOVD	R5, ·atEntry+24(SB)
+	MOVD	(R5), R6
+	CBZ	R6, empty
+	MOVD	R6, ·atEntry+32(SB)
+	MOVD	$oneProcessor<>(SB), R6
+	MOVD	R6, (R5)
+empty:
 	JMP	_rt0_arm64_linux(SB)
+
+DATA oneProcessor<>+0(SB)/8, $"GOMAXPRO"
+DATA oneProcessor<>+8(SB)/8, $"CS=1\x00\x00\x00\x00"
+GLOBL oneProcessor<>(SB), RODATA, $16

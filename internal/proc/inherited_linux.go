@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"os"
 	"runtime"
 	"slices"
 	"unsafe"
@@ -14,7 +15,31 @@ import (
 // Go runtime began: the runtime installs a handler for nearly every signal and
 // unblocks some, and keeps to itself what was there before. Nothing else writes
 // it. Without -E=svckit_rt0 at the link it stays zero, and seen with it.
-var atEntry struct{ seen, ignored, blocked uint64 }
+var atEntry struct {
+	seen, ignored, blocked uint64
+
+	environ *[maxVariables]*byte // as execve(2) has left it, but for the first
+	first   *byte                // which is this
+}
+
+// maxVariables bounds the environment; execve(2) takes far fewer.
+const maxVariables = 1 << 20
+
+// Environ is the environment that this process was given, whole and in its order.
+// os.Environ would have what svckit_rt0 has told the runtime.
+func Environ() []string {
+	if atEntry.first == nil {
+		return os.Environ()
+	}
+	environ := []string{unix.BytePtrToString(atEntry.first)}
+	for _, entry := range atEntry.environ[1:] {
+		if entry == nil {
+			break
+		}
+		environ = append(environ, unix.BytePtrToString(entry))
+	}
+	return environ
+}
 
 // SignalSet has the bit 1<<(n-1) set for each signal n in it, as SigIgn: of
 // proc_pid_status(5).

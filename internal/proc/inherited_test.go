@@ -32,13 +32,13 @@ func TestTheEntryPointKnowsEverySignalThatWasIgnored(t *testing.T) {
 			run := buildFor(t, arch, "-s -w -E=svckit_rt0", "./testdata/entry")
 			// HUP, USR1, CHLD and TSTP are four of the runtime's own ways with signals.
 			traps := map[string]string{
-				"":                       "0 true [a b]\n",
-				"PIPE":                   "1000 true [a b]\n",
-				"HUP INT USR1 ALRM TERM": "6203 true [a b]\n",
-				"CHLD CONT TSTP":         "b0000 true [a b]\n",
+				"":                       "0 true [a b] 1 true\n",
+				"PIPE":                   "1000 true [a b] 1 true\n",
+				"HUP INT USR1 ALRM TERM": "6203 true [a b] 1 true\n",
+				"CHLD CONT TSTP":         "b0000 true [a b] 1 true\n",
 			}
 			if arch == runtime.GOARCH { // an emulator has some for itself
-				traps["SEGV 34 64"] = "8000000200000400 true [a b]\n"
+				traps["SEGV 34 64"] = "8000000200000400 true [a b] 1 true\n"
 			}
 			for trap, want := range traps {
 				if got := run(t, trap); got != want {
@@ -52,7 +52,7 @@ func TestTheEntryPointKnowsEverySignalThatWasIgnored(t *testing.T) {
 // go build without flags gives a program that works, and says what it cannot know.
 func TestWithoutTheEntryPointIgnoredSignalsAreFoundAsFarAsTheyCanBe(t *testing.T) {
 	run := buildFor(t, runtime.GOARCH, "", "./testdata/entry")
-	if got, want := run(t, "HUP INT PIPE USR1 CONT TSTP"), "a0003 false [a b]\n"; got != want {
+	if got, want := run(t, "HUP INT PIPE USR1 CONT TSTP"), "a0003 false [a b] 7 true\n"; got != want {
 		t.Errorf("%q; want %q", got, want)
 	}
 }
@@ -81,7 +81,9 @@ func buildFor(t *testing.T, arch, ldflags, program string) func(t *testing.T, tr
 		if trap != "" {
 			script = "trap '' " + trap + "; " + script
 		}
-		out, err := exec.CommandContext(t.Context(), "bash", "-c", script).Output()
+		cmd := exec.CommandContext(t.Context(), "bash", "-c", script)
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=7")
+		out, err := cmd.Output()
 		if err != nil {
 			t.Fatal(err)
 		}

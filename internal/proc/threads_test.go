@@ -7,14 +7,10 @@ import (
 
 func TestThreadsAreThereBeforeTheyAreNeeded(t *testing.T) {
 	alone(t, func(t *testing.T) {
-		const probes = 3
-		running := runtime.GOMAXPROCS(0)
+		const probes = 30
 		ReserveThreads(probes)
-		if there := len(numbersIn("/proc/self/task")); there < ownBlocked+probes {
+		if there := len(numbersIn("/proc/self/task")); there < runtime.GOMAXPROCS(0)+ownThreads+probes {
 			t.Errorf("%d threads", there)
-		}
-		if now := runtime.GOMAXPROCS(0); now != min(running, maxRunning) {
-			t.Errorf("%d of them run at once", now)
 		}
 	})
 }

@@ -59,6 +59,7 @@ type service struct {
 	signals   chan os.Signal // see passSignals
 	children  chan os.Signal
 	said      chan struct{}     // the child has said something
+	swept     bool              // the first SIGKILL to the whole service has been sent
 	attends   bool              // what runs beside the loop has been started
 	muted     map[string]bool   // what could not be sent, and has been warned of
 	recorder  *records.Recorder // nil where no records are kept
@@ -126,7 +127,7 @@ func (s *service) attend() {
 		return
 	}
 	s.attends = true
-	proc.ReserveThreads(len(s.probes)) // before the service can have used up what there is
+	proc.ReserveThreads(s.blocking())
 	s.cgroup = cgroupOf("self")
 	if s.o.NotifyAddress != "" {
 		var err error
@@ -135,6 +136,20 @@ func (s *service) attend() {
 	}
 	go s.passSignals()
 	go s.passWords()
+}
+
+// blocking is how many probes and writers a file system that hangs can keep in
+// the kernel at once.
+func (s *service) blocking() (count int) {
+	for _, p := range s.probes {
+		if p != nil {
+			count++
+		}
+	}
+	if s.o.StateDir != "" {
+		count++
+	}
+	return count
 }
 
 // openListener opens the socket for the child: in the runtime directory, or, if

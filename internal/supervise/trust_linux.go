@@ -1,21 +1,28 @@
 package supervise
 
 import (
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
 
+	"github.com/svckit/svckit/internal/proc"
 	"github.com/svckit/svckit/notify/socket"
 )
 
 // trusts says whether a datagram is the service's: its sender is in svcrun's
 // own cgroup or below, where a service with Delegate= puts its parts; or it has
-// already gone, and had the uid of svcrun or of the main process.
+// already gone, and had the uid of svcrun or of the main process. Of the main
+// process one look is enough: its number is its own until its status is taken.
 func (s *service) trusts(d socket.Datagram) bool {
+	isMain := d.PID != 0 && d.PID == s.main.pid && s.main.adopted == nil && !s.main.over
+	if isMain && s.main.trusted {
+		return true
+	}
 	group := cgroupOf(strconv.Itoa(d.PID))
 	if group != "" {
-		return within(group, s.cgroup)
+		inside := within(group, s.cgroup)
+		s.main.trusted = s.main.trusted || isMain && inside
+		return inside
 	}
 	if d.UID == uint32(os.Getuid()) {
 		return true
@@ -34,7 +41,7 @@ func within(group, own string) bool {
 // unit's processes are; of all hierarchies where there is no unified one; and
 // "" where the process has gone (cgroups(7)).
 func cgroupOf(pid string) string {
-	text, err := os.ReadFile("/proc/" + pid + "/cgroup")
+	text, err := proc.ReadFile("/proc/" + pid + "/cgroup")
 	if err != nil {
 		return ""
 	}
@@ -49,7 +56,7 @@ func cgroupOf(pid string) string {
 // uidOf is a process's effective uid, as proc_pid_status(5) shows it; the owner
 // of its directory is root after a change of uid.
 func uidOf(pid int) (uint32, bool) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	text, err := proc.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {
 		return 0, false
 	}
