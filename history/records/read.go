@@ -20,15 +20,13 @@ const (
 	maxWarnings = 16
 )
 
-// Read reads the records in a state directory, the newest last. What cannot be
-// read is left out and named in a warning; nothing is changed.
+// Read reads the records in a state directory, the newest last; none where there
+// is no such directory. What cannot be read is left out and named in a warning;
+// nothing is changed.
 func Read(dir string) (runs []history.Record, warnings []error) {
 	d := at(dir, MaxKept)
 	l, err := d.list()
-	if err != nil {
-		if len(l.runs) == 0 {
-			return nil, []error{err}
-		}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		warnings = append(warnings, err)
 	}
 	unread := 0

@@ -80,10 +80,6 @@ func Now() time.Duration {
 
 // load reads the file, and sets it aside where it cannot be understood.
 func load(dir string) (State, error) {
-	boot, err := statefile.BootID()
-	if err != nil {
-		return State{}, err
-	}
 	path := filepath.Join(dir, FileName)
 	data, err := statefile.Read(path, maxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -91,7 +87,7 @@ func load(dir string) (State, error) {
 	}
 	var s State
 	if err == nil {
-		if s, err = decode(data, boot); err != nil {
+		if s, err = decode(data, statefile.BootID(), Now()); err != nil {
 			err = fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -118,11 +114,7 @@ func save(dir string, s State) error {
 		}
 		return nil
 	}
-	boot, err := statefile.BootID()
-	if err != nil {
-		return err
-	}
-	data, err := encode(s, boot)
+	data, err := encode(s, statefile.BootID())
 	if err != nil {
 		return err
 	}

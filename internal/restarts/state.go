@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/svckit/svckit/internal/statefile"
 	"github.com/svckit/svckit/policy"
@@ -34,7 +35,7 @@ const (
 // document is the file.
 type document struct {
 	Schema int    `json:"schema"`
-	BootID string `json:"boot_id"`
+	BootID string `json:"boot_id,omitempty"`
 	State
 }
 
@@ -46,17 +47,19 @@ func encode(s State, boot string) ([]byte, error) {
 
 var errCorrupt = errors.New("no state of restarts")
 
-// decode reads a state; one of another boot, or of another svckit's schema, is
-// empty.
-func decode(data []byte, boot string) (State, error) {
+// decode reads a state; one of another boot, or of a newer svckit's schema, is
+// empty. Where a boot id is hidden, a moment that is yet to come tells of another
+// boot: what lies in the runtime directory is of this one anyway.
+func decode(data []byte, boot string, now time.Duration) (State, error) {
 	var d document
 	if err := json.Unmarshal(data, &d); err != nil {
 		return State{}, fmt.Errorf("%w: %w", errCorrupt, err)
 	}
+	hidden := d.BootID == "" || boot == ""
 	switch {
-	case d.Schema < 1 || d.BootID == "":
-		return State{}, fmt.Errorf("%w: no schema or no boot id", errCorrupt)
-	case d.Schema > schema, d.BootID != boot:
+	case d.Schema < 1:
+		return State{}, fmt.Errorf("%w: no schema, where %d is expected", errCorrupt, schema)
+	case d.Schema > schema, !statefile.SameBoot(d.BootID, boot), hidden && d.Series.EndedAt > now:
 		return State{}, nil
 	}
 	d.Series.Failures = max(0, d.Series.Failures)

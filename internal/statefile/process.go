@@ -19,22 +19,18 @@ type Process struct {
 
 // Self is this process.
 func Self() (Process, error) {
-	boot, err := BootID()
-	if err != nil {
-		return Process{}, err
-	}
 	pid := os.Getpid()
 	ticks, _, err := startTime(pid)
 	if err != nil {
 		return Process{}, err
 	}
-	return Process{BootID: boot, PID: pid, Ticks: ticks}, nil
+	return Process{BootID: BootID(), PID: pid, Ticks: ticks}, nil
 }
 
 // Lives says whether the process still runs. Of another pid namespace it sees
 // nothing, and takes its processes for dead.
 func (p Process) Lives() bool {
-	if boot, err := BootID(); err != nil || boot != p.BootID {
+	if !SameBoot(p.BootID, BootID()) {
 		return false
 	}
 	ticks, dead, err := startTime(p.PID)
@@ -42,19 +38,23 @@ func (p Process) Lives() bool {
 }
 
 // BootID names the boot of the host (random(4)), as the journal's _BOOT_ID=
-// does.
-func BootID() (string, error) {
-	const path = "/proc/sys/kernel/random/boot_id"
-	data, err := Read(path, 64)
+// does. It is empty where that is hidden, as ProcSubset=pid does it
+// (systemd.exec(5)).
+func BootID() string {
+	data, err := Read("/proc/sys/kernel/random/boot_id", 64)
 	if err != nil {
-		return "", err
+		return ""
 	}
 	id := strings.ReplaceAll(strings.TrimSpace(string(data)), "-", "")
 	if raw, err := hex.DecodeString(id); err != nil || len(raw) != 16 {
-		return "", fmt.Errorf("%s: %q is no boot id", path, id)
+		return ""
 	}
-	return id, nil
+	return id
 }
+
+// SameBoot says whether two boot ids can be those of one boot: of a hidden one
+// nobody can say that it is another.
+func SameBoot(a, b string) bool { return a == b || a == "" || b == "" }
 
 // startTime reads from proc_pid_stat(5) when a process was started, and whether
 // it is dead and only waits to be reaped.

@@ -20,7 +20,6 @@ func TestAProcessIsKnownUntilItHasEnded(t *testing.T) {
 	for name, other := range map[string]Process{
 		"of another boot":     {"0123456789abcdef0123456789abcdef", self.PID, self.Ticks},
 		"with the pid reused": {self.BootID, self.PID, self.Ticks + 1},
-		"of no boot":          {"", self.PID, self.Ticks},
 		"with no pid":         {self.BootID, 0, self.Ticks},
 		"with a negative pid": {self.BootID, -1, self.Ticks},
 		"none":                {},
@@ -28,6 +27,21 @@ func TestAProcessIsKnownUntilItHasEnded(t *testing.T) {
 		if other.Lives() {
 			t.Errorf("one %s lives: %+v", name, other)
 		}
+	}
+}
+
+func TestAProcessOfAHiddenBootIsKnownByTheRest(t *testing.T) {
+	self, err := Self()
+	if err != nil {
+		t.Fatal(err)
+	}
+	self.BootID = ""
+	if !self.Lives() {
+		t.Errorf("%+v does not live", self)
+	}
+	self.Ticks++
+	if self.Lives() {
+		t.Errorf("%+v lives", self)
 	}
 }
 
@@ -44,11 +58,7 @@ func TestAZombieDoesNotLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	boot, err := BootID()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := Process{boot, child.Process.Pid, ticks}
+	p := Process{BootID(), child.Process.Pid, ticks}
 	if !p.Lives() {
 		t.Errorf("%+v does not live", p)
 	}
