@@ -44,7 +44,12 @@ func randomHex(bytes int) string {
 // has reached multi-user.target. The context bounds the boot, not the machine:
 // that lives until Close, and not longer than this process, however that ends.
 // The error is a [*MissingError] where no lab can be.
-func (l *Lab) Boot(ctx context.Context, s Suite) (*Machine, error) {
+func (l *Lab) Boot(ctx context.Context, s Suite) (*Machine, error) { return l.BootWith(ctx, s, "") }
+
+// BootWith is Boot of a machine that has files of the host's before its systemd
+// starts: what is below the directory, an absolute path, is below the machine's
+// root.
+func (l *Lab) BootWith(ctx context.Context, s Suite, files string) (*Machine, error) {
 	if needs := l.missingForBoot(); len(needs) > 0 {
 		return nil, &MissingError{Needs: needs}
 	}
@@ -59,14 +64,14 @@ func (l *Lab) Boot(ctx context.Context, s Suite) (*Machine, error) {
 		return nil, err
 	}
 	m := &Machine{lab: l, suite: s, name: l.newName(), lock: lock, console: &tail{}}
-	if err := m.boot(ctx); err != nil {
+	if err := m.boot(ctx, files); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
 }
 
 // boot starts the machine's process 1 and waits for it to say that it is up.
-func (m *Machine) boot(ctx context.Context) error {
+func (m *Machine) boot(ctx context.Context, files string) error {
 	var err error
 	m.notify, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: m.notifyPath(), Net: "unixgram"})
 	if err != nil {
@@ -74,7 +79,7 @@ func (m *Machine) boot(ctx context.Context) error {
 	}
 	ready := make(chan struct{})
 	go hear(m.notify, ready)
-	if err := m.start(); err != nil {
+	if err := m.start(files); err != nil {
 		return fmt.Errorf("cannot start the %s machine: %w", m.suite, err)
 	}
 	if err := m.awaitReady(ctx, ready); err != nil {
@@ -103,11 +108,11 @@ func hear(notify *net.UnixConn, ready chan<- struct{}) {
 	}
 }
 
-func (m *Machine) start() error {
+func (m *Machine) start(files string) error {
 	cmd := script(bootScript, machineNamespaces,
 		"LAB_NAME="+m.name, "LAB_ENTER="+enterScript, "LAB_ROOT="+m.lab.rootPath(m.suite),
 		"LAB_WORK="+m.lab.mountPoint(), "LAB_NOTIFY="+m.notifyPath(),
-		"LAB_MACHINE_ID="+randomHex(16), "LAB_PATH="+guestPath)
+		"LAB_MACHINE_ID="+randomHex(16), "LAB_PATH="+guestPath, "LAB_FILES="+files)
 	cmd.Stdout, cmd.Stderr = m.console, m.console
 	waited, err := startLocked(cmd)
 	if err != nil {

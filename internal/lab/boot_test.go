@@ -190,3 +190,23 @@ func processesIn(t *testing.T, namespace string) []string {
 	}
 	return found
 }
+
+func TestFilesAreThereBeforeSystemdStarts(t *testing.T) {
+	t.Parallel()
+	files := t.TempDir()
+	wants := filepath.Join(files, "etc/systemd/system/multi-user.target.wants")
+	if err := os.MkdirAll(wants, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(wants, "../early.service"), []byte("[Service]\nExecStart=/bin/sleep 1000\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../early.service", filepath.Join(wants, "early.service")); err != nil {
+		t.Fatal(err)
+	}
+	m := labtest.BootWith(t, lab.Trixie, files)
+	m.WaitFor(5*time.Second, "early.service", "ActiveState=active", "SubState=running")
+	if mode := m.Run("stat", "-c", "%a", "/", "/etc"); mode != "755\n755\n" {
+		t.Errorf("directories that were there have other modes now: %q", mode)
+	}
+}

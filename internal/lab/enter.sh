@@ -1,6 +1,7 @@
 # The second half of boot.sh, in the machine's cgroup namespace.
 mount -t overlay -o "lowerdir=$LAB_ROOT,upperdir=upper,workdir=work" svclab root
 cd root
+[ -z "$LAB_FILES" ] || cp -dR "$LAB_FILES"/. .
 
 mount -t proc -o nosuid,nodev,noexec proc proc
 mount -t sysfs -o ro,nosuid,nodev,noexec sysfs sys

@@ -19,7 +19,14 @@ const requireVar = "SVCKIT_E2E"
 // says what is missing.
 func Boot(tb testing.TB, suite lab.Suite) *Machine {
 	tb.Helper()
-	m, err := lab.New().Boot(tb.Context(), suite)
+	return BootWith(tb, suite, "")
+}
+
+// BootWith is Boot of a machine that has the files below a directory of the
+// host before its systemd starts.
+func BootWith(tb testing.TB, suite lab.Suite, files string) *Machine {
+	tb.Helper()
+	m, err := lab.New().BootWith(tb.Context(), suite, files)
 	check(tb, suite, err)
 	tb.Cleanup(func() {
 		if err := m.Close(); err != nil {
