@@ -155,7 +155,8 @@ func (o options) complete(environ []string) (options, error) {
 	o.NotifyAddress = supervise.Variable(environ, "NOTIFY_SOCKET")
 	o.Machine.Managed = o.NotifyAddress != ""
 	o.Machine.WatchdogPeriod = watchdogPeriod(environ)
-	o.Machine.InterruptStops = os.Getpid() == 1 || isTerminal(os.Stdin)
+	o.Terminal = !o.Machine.Managed && supervise.HasTerminal()
+	o.Machine.InterruptStops = o.Terminal || os.Getpid() == 1 || isTerminal(os.Stdin)
 	if o.Machine.Managed {
 		if err := socket.CheckAddress(o.NotifyAddress); err != nil {
 			return options{}, err

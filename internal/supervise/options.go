@@ -27,6 +27,7 @@ type Options struct {
 	Name          string   // the unit's, for the records
 	Version       string   // svcrun's, for the records
 
+	Terminal   bool // a person runs this, at a terminal and without a manager
 	KillScope  KillScope
 	StartDelay policy.StartDelay // after failed runs; the zero one for none
 	Log        func(machine.Level, string)

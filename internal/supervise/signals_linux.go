@@ -68,6 +68,9 @@ func (s *service) passSignals() {
 			if n == sigchld || !come.Has(n) {
 				continue
 			}
+			if n == syntax.SIGHUP && s.hungUp() {
+				n = syntax.SIGTERM // the end of a session is the end of what a person runs in it
+			}
 			select {
 			case s.signals <- unix.Signal(n):
 			case <-s.closed:
