@@ -21,6 +21,7 @@ type mainProcess struct {
 	before  int           // the main process before it; 0 for none
 	uid     uint32        // its last known, where uidSeen
 	uidSeen bool
+	trusted bool // it was seen in svcrun's own cgroup
 }
 
 // adopt has a descendant be the main process.
@@ -81,11 +82,25 @@ func (s *service) signal(sig syntax.Signal, to machine.Target) {
 	case to == machine.ToGroup || s.o.KillScope == ScopeGroup:
 		s.signalGroups(sig)
 	default:
-		if sig == syntax.SIGKILL { // all at once, before the table is read
+		if sig == syntax.SIGKILL { // all at once, before anybody is looked for
 			s.signalGroups(sig)
 		}
-		proc.SignalAll(s.table.Service(), sig)
+		s.signalTree(sig)
 	}
+}
+
+// signalTree sends a signal to all of the service that can be found. The first
+// SIGKILL goes to what is found quickly: the main process's end waits for its
+// turn meanwhile. The next ones, which come until nothing is left, reach the rest.
+func (s *service) signalTree(sig syntax.Signal) {
+	if sig == syntax.SIGKILL && !s.swept {
+		s.swept = true
+		if found := s.table.QuickService(); len(found) > 0 {
+			proc.SignalAll(found, sig)
+			return
+		}
+	}
+	proc.SignalAll(s.table.Service(), sig)
 }
 
 func (s *service) signalMain(sig syntax.Signal) {
@@ -127,10 +142,21 @@ func (s *service) seeUID() {
 	}
 }
 
-// others counts who is alive in the kill scope beside the main process.
+// others counts who is alive in the kill scope beside the main process. That
+// nobody is, is known by the whole of the process table only.
 func (s *service) others() int {
+	if s.o.KillScope == ScopeMain {
+		return 0
+	}
+	if count := s.countOthers(s.table.QuickService()); count > 0 {
+		return count
+	}
+	return s.countOthers(s.table.Service())
+}
+
+func (s *service) countOthers(alive []proc.Process) int {
 	count := 0
-	for _, p := range s.table.Service() {
+	for _, p := range alive {
 		inScope := s.o.KillScope == ScopeTree || s.o.KillScope == ScopeGroup && slices.Contains(s.main.groups, p.Group)
 		if inScope && p.PID != s.main.pid {
 			count++
