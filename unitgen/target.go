@@ -80,8 +80,7 @@ func (t Target) Has(directive string) bool {
 		return true
 	}
 	first, known := firstVersions[directive]
-	last, ends := lastVersions[directive]
-	return known && first <= t.Systemd && (!ends || t.Systemd <= last)
+	return known && first <= t.Systemd
 }
 
 // HasValue says whether the target knows a value of a directive, such as

@@ -206,7 +206,7 @@ func (s *service) close() {
 	}
 	// The manager may drop what it finds unread from a sender that has gone,
 	// READY=1 of a service that ends at once too.
-	if time.Since(s.lasting) < recent {
+	if time.Since(s.lasting) < recent && s.sender.Unread() {
 		if err := s.sender.Barrier(barrierWait); err != nil {
 			s.o.Log(machine.Warning, err.Error())
 		}
@@ -253,6 +253,9 @@ func (s *service) send(m machine.Send, fds []int) {
 		_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts)
 		stamp := strconv.FormatInt(ts.Nano()/int64(time.Microsecond), 10)
 		message = append(slices.Clone(message), notify.Field{Key: "MONOTONIC_USEC", Value: stamp})
+	}
+	if !s.lasting.IsZero() && !s.sender.Unread() {
+		s.lasting = time.Time{} // it has been read, whatever becomes of what follows
 	}
 	if slices.ContainsFunc(message, func(f notify.Field) bool { return !slices.Contains(passing, f.Key) }) {
 		s.lasting = time.Now()

@@ -43,7 +43,7 @@ func Reload(address string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.file.Close() }()
+	defer s.Flush(0)
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("cannot make a pair of sockets: %w", err)

@@ -25,11 +25,12 @@ const (
 // room, which is nearly always; else a queue of its own keeps the order, and
 // the caller never waits: a busy PID 1 must not hold up a stop.
 type Sender struct {
-	file *os.File
-	conn syscall.RawConn
+	fd   int
 	addr *unix.SockaddrUnix
 
 	mu      sync.Mutex
+	file    *os.File // once something has had to wait: see open
+	conn    syscall.RawConn
 	queue   []packet
 	kept    int        // descriptors in the queue
 	drained *sync.Cond // when the queue has become shorter
@@ -53,14 +54,33 @@ func Dial(address string) (*Sender, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open a socket to the manager: %w", err)
 	}
-	s := &Sender{addr: &unix.SockaddrUnix{Name: address}, file: os.NewFile(uintptr(fd), address)}
+	s := &Sender{fd: fd, addr: &unix.SockaddrUnix{Name: address}}
 	s.drained = sync.NewCond(&s.mu)
-	if s.conn, err = s.file.SyscallConn(); err != nil {
-		_ = s.file.Close()
-		return nil, fmt.Errorf("cannot poll the socket to the manager: %w", err)
-	}
 	_ = unix.Connect(fd, s.addr)
 	return s, nil
+}
+
+// open takes the socket into the runtime's poller. There it would wake this
+// program each time that the manager has read something, so it is left until
+// there is something to wait for. The mutex is held.
+func (s *Sender) open() (err error) {
+	if s.file == nil {
+		s.file = os.NewFile(uintptr(s.fd), s.addr.Name)
+		s.conn, err = s.file.SyscallConn()
+	}
+	return err
+}
+
+// close closes the socket, once. The mutex is held.
+func (s *Sender) close() {
+	switch {
+	case s.fd < 0:
+	case s.file != nil:
+		_ = s.file.Close()
+	default:
+		_ = unix.Close(s.fd)
+	}
+	s.fd = -1
 }
 
 // CheckAddress says what is wrong with a value of $NOTIFY_SOCKET, if anything.
@@ -88,19 +108,13 @@ func (s *Sender) Send(data []byte, fds []int) error {
 // try sends without waiting. A manager may have come late, or have a new socket
 // under the old name: connect again, once.
 func (s *Sender) try(data []byte, fds []int) error {
-	var failed error
-	err := s.conn.Control(func(fd uintptr) {
-		failed = transmit(int(fd), data, fds)
-		if errors.Is(failed, unix.ECONNREFUSED) || errors.Is(failed, unix.ENOTCONN) {
-			if failed = unix.Connect(int(fd), s.addr); failed == nil {
-				failed = transmit(int(fd), data, fds)
-			}
+	err := transmit(s.fd, data, fds)
+	if errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.ENOTCONN) {
+		if err = unix.Connect(s.fd, s.addr); err == nil {
+			err = transmit(s.fd, data, fds)
 		}
-	})
-	if err != nil {
-		return err
 	}
-	return failed
+	return err
 }
 
 // transmit is sendmsg(2) without SIGPIPE and without waiting.
@@ -123,6 +137,9 @@ func (s *Sender) enqueue(data []byte, fds []int) error {
 	if len(s.queue) >= maxQueued || s.kept+len(fds) > maxQueuedDescriptors {
 		s.dropped++
 		return fmt.Errorf("the manager has not read %d messages; %d dropped", len(s.queue), s.dropped)
+	}
+	if err := s.open(); err != nil {
+		return fmt.Errorf("cannot wait for the manager: %w", err)
 	}
 	p := packet{data: append([]byte(nil), data...)}
 	for _, fd := range fds {
@@ -188,6 +205,18 @@ func (s *Sender) WaitRoom() {
 	}
 }
 
+// Unread says whether something that was sent lies with the manager still, as
+// far as can be known: the kernel counts it to this socket until it is read
+// (Linux: net/unix/af_unix.c, unix_outq_len). A manager works off what it has
+// read before it looks at anything else (systemd: src/core/manager.c,
+// manager_dispatch_notify_fd).
+func (s *Sender) Unread() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	bytes, err := unix.IoctlGetInt(s.fd, unix.SIOCOUTQ)
+	return len(s.queue) > 0 || err != nil || bytes > 0
+}
+
 // Barrier waits until the manager has worked off all that was sent before, for
 // at most d (sd_notify_barrier(3)): it closes a descriptor that it gets. A
 // manager that finds the sender gone may drop what it has not worked off.
@@ -211,12 +240,14 @@ func (s *Sender) Barrier(d time.Duration) error {
 
 // Flush waits until the queue is empty, for at most d, and closes the socket.
 func (s *Sender) Flush(d time.Duration) {
-	expire := time.AfterFunc(d, func() { _ = s.file.Close() })
-	defer expire.Stop()
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.queue) > 0 {
+		file := s.file // there is one, as something waits
+		defer time.AfterFunc(d, func() { _ = file.Close() }).Stop()
+	}
 	for len(s.queue) > 0 {
 		s.drained.Wait()
 	}
-	s.mu.Unlock()
-	_ = s.file.Close()
+	s.close()
 }

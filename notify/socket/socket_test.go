@@ -264,6 +264,28 @@ func TestBarrierWaitsUntilTheManagerHasReadAllBeforeIt(t *testing.T) {
 	}
 }
 
+func TestWhatTheManagerHasNotReadIsKnown(t *testing.T) {
+	l, s := pair(t, abstract(t))
+	for range 3 {
+		if s.Unread() {
+			t.Error("it has read all, and something is unread")
+		}
+		for range 2 {
+			if err := s.Send([]byte("READY=1"), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			if !s.Unread() {
+				t.Error("it has not read all, and nothing is unread")
+			}
+			if _, err := next(l); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 func TestBarrierDoesNotWaitForAManagerThatDoesNotRead(t *testing.T) {
 	_, s := pair(t, abstract(t))
 	if err := s.Barrier(20 * time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
