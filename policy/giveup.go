@@ -29,22 +29,3 @@ func (l Ladder) StartsIn(d time.Duration) int {
 	}
 	return int(min(math.MaxInt32, time.Duration(starts)+left/l.Longest()))
 }
-
-// hotDelay is the shortest flat delay for a service that is restarted for
-// ever: at 1 s a broken one would start 86,400 times a day.
-const hotDelay = 10 * time.Second
-
-// Flattened is the one delay that stands for the ladder where the manager has
-// none (systemd before 254), and why. With a limit it is the mean of the waits
-// up to the limit, so that the service gives up after the same time. Without
-// one it is the ladder's value nearest to 10 s: a shorter one would be a hot
-// loop for ever, a longer one would punish the first failure.
-func (l Ladder) Flattened(limit Limit) (delay time.Duration, why string) {
-	if !limit.Enabled() {
-		return min(l.Longest(), max(l.Base, hotDelay)), "as near to 10s as base and cap allow"
-	}
-	mean := l.Sum(limit.Starts) / time.Duration(limit.Starts)
-	const grain = 100 * time.Millisecond
-	rounded := add(mean, grain-1) / grain * grain
-	return min(rounded, l.Longest()), "the mean of the ladder up to the start limit"
-}
