@@ -6,7 +6,9 @@
 //
 // Invariants:
 //   - nobody waits for the disk: a Recorder takes what it is given and writes
-//     it by itself, the newest only if the disk is slow;
+//     it by itself, the newest only if the disk is slow. But the kernel does: it
+//     lets no process go while it cannot interrupt a write, as on a frozen file
+//     system;
 //   - a file is whole whenever svcrun is killed, and outlasts a crash of the
 //     host once its run has ended;
 //   - a run that svcrun did not live to end is closed by the next start, and
