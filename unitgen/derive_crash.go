@@ -66,7 +66,7 @@ func (r Restarts) warnings(p Policy, t Target) []Warning {
 			about(r.Waits.Base))
 	}
 	if storm := p.Restart.Storm; storm.Enabled() && !r.storms() {
-		warn(p.where("restart.storm"), "restart.storm never pauses: even failing at once does not score %d with these waits; "+
+		warn(p.where("restart.storm"), "restart.storm never pauses: with these waits not even failing at once makes a storm of %d; "+
 			"lower failures, or raise half_life", storm.Failures)
 	}
 	if said := p.says("restart.stable_after"); said && r.Stable.After > 0 && r.Stable.Forget == policy.ForgetNothing && !r.SvcrunForgets() {

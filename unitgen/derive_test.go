@@ -244,8 +244,8 @@ func TestWarnings(t *testing.T) {
 	for _, test := range []struct{ text, target, want string }{
 		{"", "debian13", ""},
 		{"", "debian12", ""},
-		{"restart: {storm: {failures: 4, half_life: 30s, pause: 60s}}\n", "debian12", ""},
-		{"restart: {storm: {failures: 5, half_life: 30s, pause: 60s}}\n", "debian12", "x.yaml:3:18: restart.storm never pauses: even failing at once does not score 5"},
+		{"restart: {storm: {failures: 5, half_life: 30s, pause: 60s}}\n", "debian12", ""},
+		{"restart: {storm: {failures: 6, half_life: 30s, pause: 60s}}\n", "debian12", "x.yaml:3:18: restart.storm never pauses: with these waits not even failing at once makes a storm of 6"},
 		{"restart: {stable_after: 5min}\n", "debian13", ""},
 		{"restart: {base: 10s, cap: 10s, stable_after: 5min}\n", "v258", ""},
 		{"restart: {base: 10s, cap: 10s, stable_after: 5min}\n", "debian13", "x.yaml:3:46: restart.stable_after has nothing to make forgotten"},

@@ -120,8 +120,8 @@ func (w *writer) waitsText() string {
 	}
 	text += fmt.Sprintf("; each timer may be %s late.", about(policy.TimerSlack))
 	if storm := restart.Storm; storm.Enabled() {
-		text += fmt.Sprintf("\nBefore that svcrun pauses for %s in a storm: when the failures, each worth half after %s, score %d.",
-			about(storm.Pause), about(storm.HalfLife), storm.Failures)
+		text += fmt.Sprintf("\nBefore that svcrun pauses for %s in a storm: when the failures, each worth half after %s, add up to more than %d.",
+			about(storm.Pause), about(storm.HalfLife), storm.Failures-1)
 	}
 	return text
 }

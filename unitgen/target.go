@@ -80,7 +80,8 @@ func (t Target) Has(directive string) bool {
 		return true
 	}
 	first, known := firstVersions[directive]
-	return known && first <= t.Systemd
+	last, ends := lastVersions[directive]
+	return known && first <= t.Systemd && (!ends || t.Systemd <= last)
 }
 
 // HasValue says whether the target knows a value of a directive, such as
