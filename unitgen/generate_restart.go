@@ -115,7 +115,11 @@ func (w *writer) waitsText() string {
 	case policy.QuarterJitter:
 		text += ", up to a quarter longer by chance"
 	case policy.FullJitter:
-		text += ", by chance anything from nothing to that"
+		least := "nothing"
+		if restart.afterSuccess() {
+			least = about(w.derived.Restarts.Ladder.Base)
+		}
+		text += ", by chance anything from " + least + " to that"
 	case policy.NoJitter:
 	}
 	text += fmt.Sprintf("; each timer may be %s late.", about(policy.TimerSlack))

@@ -214,7 +214,7 @@ func TestCompanionIsATimerThatNothingPullsIn(t *testing.T) {
 	}
 }
 
-func TestSupervisionOfAllTargetsIsToldInComments(t *testing.T) {
+func TestWaitsAreToldInComments(t *testing.T) {
 	for target, want := range map[string]string{
 		"debian12": "# Restarts wait 1s, 2s, 4s, then 8s (base 1s, cap 8s, factor 2), up to a quarter longer by chance; each timer may be 250ms late.\n" +
 			"# debian12 (systemd 252) has no RestartSteps=; svcrun does the waiting, by --start-delay, and RestartSec= is a part of what it waits\nRestartSec=100ms\n",
@@ -223,6 +223,12 @@ func TestSupervisionOfAllTargetsIsToldInComments(t *testing.T) {
 		unit := generated(t, "name: x\nexec: /bin/x\nrestart: {cap: 8s, jitter: 25%}\n", target)
 		if !strings.Contains(unit, want) {
 			t.Errorf("%s: no %q in\n%s", target, want, unit)
+		}
+	}
+	for when, least := range map[string]string{"on-failure": "nothing", "always": "1s"} {
+		unit := generated(t, "name: x\nexec: /bin/x\nrestart: {when: "+when+", cap: 2s, jitter: full}\n", "v262")
+		if want := "# Restarts wait 1s, then 2s (base 1s, cap 2s, factor 2), by chance anything from " + least + " to that;"; !strings.Contains(unit, want) {
+			t.Errorf("%s: no %q in\n%s", when, want, unit)
 		}
 	}
 	unit := generated(t, "name: x\nexec: /bin/x\nrestart: {cap: 8s, storm: {failures: 3, half_life: 1min, pause: 90s}}\n", "v262")

@@ -79,8 +79,9 @@ func TestTargetHasItsVersionsDirectivesAndItsBackports(t *testing.T) {
 
 func TestTargetsLackWhatCameLater(t *testing.T) {
 	for name, want := range map[string]string{
-		"rhel8": "OOM policy 243, abort time-out 243, start limit without end 247, notify-reload 253, restart ladder 254, forgetting of failures 258, restart jitter 262",
-		"rhel9": "restart ladder 254, forgetting of failures 258, restart jitter 262",
+		"rhel8": "OOM policy 243, abort time-out 243, credentials 247, start limit without end 247, hardening 248, notify-reload 253, " +
+			"restart ladder 254, news of each failure 254, forgetting of failures 258, restart jitter 262",
+		"rhel9": "restart ladder 254, news of each failure 254, forgetting of failures 258, restart jitter 262",
 		"v258":  "restart jitter 262",
 		"v262":  "",
 	} {
@@ -90,6 +91,36 @@ func TestTargetsLackWhatCameLater(t *testing.T) {
 		}
 		if got := strings.Join(lacks, ", "); got != want {
 			t.Errorf("%s lacks %s\nwant %s", name, got, want)
+		}
+	}
+}
+
+// TestCapabilitiesAreAllThatTheTargetsDifferIn reads every younger directive
+// that the source of this package knows by its name.
+func TestCapabilitiesAreAllThatTheTargetsDifferIn(t *testing.T) {
+	told := map[string]bool{}
+	for _, c := range capabilities {
+		if c.Since() <= oldestSystemd {
+			t.Errorf("%s is no difference: every target has it", c.Name)
+		}
+		for _, need := range c.Needs {
+			directive, _, _ := strings.Cut(need, "=")
+			told[directive] = true
+		}
+	}
+	// A directive that needs no word: nothing is lost where it is missing.
+	for _, target := range []string{"v262", "debian13", "debian12"} {
+		for _, hardening := range []string{"off", "strict"} {
+			result, err := Generate(mustRead(t, full+"\nhardening: "+hardening+"\non_give_up: [a.service]\n"), profile(t, target), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(string(result.Files[0].Text)) {
+				directive, _, _ := strings.Cut(line, "=")
+				if since, known := firstVersions[directive]; known && since > oldestSystemd && !told[directive] {
+					t.Errorf("%s= came with %d, and no capability tells of it", directive, since)
+				}
+			}
 		}
 	}
 }

@@ -69,7 +69,7 @@ Exit status: 0 done, 64 usage`
 	noArgumentText = "targets takes no argument, and %q is one; see --help"
 	targetText     = "%-12s systemd %d\n"
 	targetNoteText = "             (%s)\n"
-	targetLackText = "             no %s (%d): %s\n"
+	targetLackText = "             no %s (%s of %d): %s\n"
 	targetHostText = "%-12s this machine: %s\n"
 
 	isDirectoryText = "%s is a directory; remove it"
@@ -218,7 +218,7 @@ func (p program) printTargets(list []unitgen.Target, host unitgen.Target, noHost
 			fmt.Fprintf(&text, targetNoteText, t.Note)
 		}
 		for _, c := range t.Lacks() {
-			fmt.Fprintf(&text, targetLackText, c.Name, c.Since(), c.Instead)
+			fmt.Fprintf(&text, targetLackText, c.Name, strings.Join(c.Needs, ", "), c.Since(), c.Instead)
 		}
 	}
 	machine := host.String()
