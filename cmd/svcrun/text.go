@@ -147,6 +147,7 @@ A CHECK is KIND:WHERE[,option[=value]...]:
   memory:SIZE               the unit uses less; with peak, has always done so
   notify                    COMMAND itself says READY=1 (--ready), WATCHDOG=1 (--live)
   fd:N                      COMMAND writes a newline to descriptor N (--ready)
+A HOST that is a name is looked up by svckit-probe; localhost is this host.
 Options of all but fd: interval=10s timeout=2s failures=3 successes=1
 on-unhealthy=; of http and https: status=2xx+304 method= header= header-file=
 host= body=REGEXP, of https: insecure; of http, https, tcp and unix: owned, it

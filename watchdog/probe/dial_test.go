@@ -2,14 +2,12 @@ package probe
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -85,6 +83,47 @@ func deaf(t *testing.T, family int, address syscall.Sockaddr) syscall.Sockaddr {
 	return bound
 }
 
+// A port that the kernel gives to clients may be given to the probe itself.
+func TestConnectionToItselfIsNone(t *testing.T) {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	bound, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Connect(fd, bound); err != nil {
+		t.Fatal(err)
+	}
+	c := &connection{file: os.NewFile(uintptr(fd), "socket")}
+	defer c.Close()
+	if c.raw, err = c.file.SyscallConn(); err != nil {
+		t.Fatal(err)
+	}
+	if !c.toItself() {
+		t.Error("it is taken for one")
+	}
+}
+
+func TestZonesAreInterfaces(t *testing.T) {
+	lo, err := net.InterfaceByName("lo")
+	if err != nil {
+		t.Skip(err)
+	}
+	for zone, want := range map[string]uint32{"": 0, "7": 7, "lo": uint32(lo.Index)} {
+		if got, err := zoneNumber(zone); err != nil || got != want {
+			t.Errorf("%q: %d, %v", zone, got, err)
+		}
+	}
+	if _, err := zoneNumber("nosuch0"); err == nil {
+		t.Error("an interface that is not there has a number")
+	}
+}
+
 func TestListenersThatAcceptNothingFail(t *testing.T) {
 	bound := deaf(t, syscall.AF_INET, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
 	port := strconv.Itoa(bound.(*syscall.SockaddrInet4).Port)
@@ -102,7 +141,7 @@ func TestAddressThatDropsPacketsLeavesTheNextItsTurn(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
 	defer cancel()
 	addresses := []netip.Addr{netip.MustParseAddr("127.0.0.2"), netip.MustParseAddr("127.0.0.3"), netip.MustParseAddr("::ffff:127.0.0.1")}
-	conn, err := dialAny(ctx, &net.Dialer{}, addresses, port)
+	conn, err := dialAny(ctx, addresses, uint16(bound.(*syscall.SockaddrInet4).Port))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,96 +188,4 @@ func TestHungProbesLeaveNothingBehind(t *testing.T) {
 		t.Errorf("%d descriptors before, %d after", open, now)
 	}
 	settle(t, "goroutines", goroutines, runtime.NumGoroutine)
-}
-
-// nameServer answers every query for an IPv4 address with addresses, or,
-// without any, answers nothing at all.
-func nameServer(t *testing.T, addresses ...netip.Addr) dialFunc {
-	t.Helper()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		buffer := make([]byte, 512)
-		for {
-			n, client, err := conn.ReadFrom(buffer)
-			if err != nil {
-				return
-			}
-			if len(addresses) > 0 {
-				_, _ = conn.WriteTo(dnsAnswer(buffer[:n], addresses), client)
-			}
-		}
-	})
-	t.Cleanup(func() {
-		conn.Close()
-		serving.Wait()
-	})
-	return func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
-	}
-}
-
-// dnsAnswer turns a query into its answer (RFC 1035, section 4).
-func dnsAnswer(query []byte, addresses []netip.Addr) []byte {
-	end := 12
-	for query[end] != 0 {
-		end += int(query[end]) + 1
-	}
-	end += 5 // the root label, the type and the class
-	answer := slices.Clone(query[:end])
-	answer[2] |= 0x80                                // a response
-	binary.BigEndian.PutUint32(answer[8:], 0)        // no authority, nothing additional
-	if binary.BigEndian.Uint16(query[end-4:]) != 1 { // no A question
-		return answer
-	}
-	binary.BigEndian.PutUint16(answer[6:], uint16(len(addresses)))
-	for _, address := range addresses {
-		answer = append(answer, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4)
-		answer = append(answer, address.AsSlice()...)
-	}
-	return answer
-}
-
-func TestNamesAreLookedUp(t *testing.T) {
-	want := []netip.Addr{netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")}
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
-	defer cancel()
-	got, err := lookup(ctx, "app.test.", nameServer(t, want...))
-	for i := range got {
-		got[i] = got[i].Unmap()
-	}
-	slices.SortFunc(got, netip.Addr.Compare)
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, %v", got, err)
-	}
-}
-
-func TestSilentNameServerLeavesNothingBehind(t *testing.T) {
-	dial := nameServer(t)
-	goroutines, open := runtime.NumGoroutine(), descriptors()
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	began := time.Now()
-	if addresses, err := lookup(ctx, "app.test.", dial); err == nil {
-		t.Fatalf("%v", addresses)
-	}
-	if took := time.Since(began); took > soon {
-		t.Errorf("it took %v", took)
-	}
-	settle(t, "descriptors", open, descriptors)
-	settle(t, "goroutines", goroutines, runtime.NumGoroutine)
-}
-
-func TestUnknownNamesAreNamed(t *testing.T) {
-	notFound := &net.DNSError{Err: "no such host", Name: "app.example", IsNotFound: true}
-	if got := reason(fmt.Errorf("dial: %w", notFound)); got != "no such host app.example" {
-		t.Error(got)
-	}
-	broken := &net.DNSError{Err: "server misbehaving", Name: "app.example", Server: "192.0.2.1:53"}
-	if got := reason(broken); got != "cannot resolve app.example" {
-		t.Error(got)
-	}
 }

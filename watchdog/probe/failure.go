@@ -2,7 +2,6 @@ package probe
 
 import (
 	"errors"
-	"net"
 	"strings"
 	"syscall"
 	"unicode"
@@ -17,26 +16,6 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.cause }
-
-// reason says in a few words why an attempt failed. The errors of package
-// net repeat addresses that the check's label has already.
-func reason(err error) string {
-	var dns *net.DNSError
-	if errors.As(err, &dns) {
-		if dns.IsNotFound {
-			return "no such host " + dns.Name
-		}
-		return "cannot resolve " + dns.Name
-	}
-	var op *net.OpError
-	if !errors.As(err, &op) {
-		return err.Error()
-	}
-	if errors.Is(op, syscall.EAGAIN) { // connect(2) on a Unix socket
-		return "the listener's queue is full"
-	}
-	return bare(op.Err).Error()
-}
 
 // bare is the error number within err, without the names of the call and of
 // the file, or err itself.

@@ -20,12 +20,16 @@ type grpcCheck struct {
 }
 
 // newGRPC holds when the server says that the service is SERVING.
-func newGRPC(c watchdog.Check) (attempt, error) {
+func newGRPC(c watchdog.Check, host Host) (attempt, error) {
 	address, service, err := c.GRPC()
 	if err != nil {
 		return nil, err
 	}
-	g := &grpcCheck{door{network: "tcp", address: address}, service}
+	door, err := newDoor("tcp", address, false, host)
+	if err != nil {
+		return nil, err
+	}
+	g := &grpcCheck{door, service}
 	return g.ask, nil
 }
 

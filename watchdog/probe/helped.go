@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -33,14 +32,11 @@ func newHelped(c watchdog.Check, host Host) (attempt, error) {
 	if host.Run == nil {
 		return nil, errors.New("an https check needs a runner")
 	}
-	path := host.Helper
-	if path == "" {
-		var err error
-		if path, err = HelperPath(); err != nil {
-			return nil, err
-		}
+	path, err := host.helper("https is asked")
+	if err != nil {
+		return nil, err
 	}
-	mine, err := newMine(c, host.Service)
+	mine, err := newMine(c, host)
 	if err != nil {
 		return nil, err
 	}
@@ -69,17 +65,60 @@ func (r Result) helped() error {
 	return nil
 }
 
-// HelperPath is where the helper program is: beside this program, or else in
-// its own place.
-func HelperPath() (string, error) {
+// ResolveFlag has the helper program print the addresses of a name, one a line,
+// instead of asking a check.
+const ResolveFlag = "--resolve"
+
+// newHelpedResolver has the helper program find the addresses of names.
+func newHelpedResolver(host Host) (Resolver, error) {
+	if host.Run == nil {
+		return nil, errors.New("a check of a host by its name needs a runner")
+	}
+	path, err := host.helper("a host's name is looked up")
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, name string) ([]netip.Addr, error) {
+		result, err := host.Run.Run(ctx, []string{path, ResolveFlag, name})
+		if err != nil {
+			return nil, fmt.Errorf("cannot run %s: %w", helperName, bare(err))
+		}
+		if err := result.helped(); err != nil {
+			return nil, err
+		}
+		return parseAddresses(result.Output)
+	}, nil
+}
+
+// parseAddresses reads one address a line.
+func parseAddresses(text string) (addresses []netip.Addr, err error) {
+	for word := range strings.FieldsSeq(text) {
+		address, err := netip.ParseAddr(word)
+		if err != nil {
+			return nil, fmt.Errorf("%s has found no address", helperName)
+		}
+		addresses = append(addresses, address)
+	}
+	if addresses == nil {
+		return nil, fmt.Errorf("%s has found no address", helperName)
+	}
+	return addresses, nil
+}
+
+// helper is where the helper program is: beside this program, or else in its own
+// place. what is what it is to do.
+func (h Host) helper(what string) (string, error) {
+	if h.Helper != "" {
+		return h.Helper, nil
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("cannot find %s: %w", helperName, err)
 	}
-	return findHelper(filepath.Dir(self), helperDir)
+	return findHelper(what, filepath.Dir(self), helperDir)
 }
 
-func findHelper(dirs ...string) (string, error) {
+func findHelper(what string, dirs ...string) (string, error) {
 	var tried []string
 	for _, dir := range dirs {
 		path := filepath.Join(dir, helperName)
@@ -89,13 +128,13 @@ func findHelper(dirs ...string) (string, error) {
 		}
 		tried = append(tried, fmt.Sprintf("%s: %v", path, err))
 	}
-	return "", fmt.Errorf("https is asked by the program %s, which cannot be executed (%s); install it", helperName, strings.Join(tried, ", "))
+	return "", fmt.Errorf("%s by the program %s, which cannot be executed (%s); install it", what, helperName, strings.Join(tried, ", "))
 }
 
 // newMine holds when the service's own processes listen where the check's
 // connection will get to. It connects to nothing: a server would log every
 // connection without a greeting.
-func newMine(c watchdog.Check, service func() []int) (attempt, error) {
+func newMine(c watchdog.Check, host Host) (attempt, error) {
 	if !c.Owned {
 		return func(context.Context) error { return nil }, nil
 	}
@@ -103,25 +142,25 @@ func newMine(c watchdog.Check, service func() []int) (attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	host, port, err := net.SplitHostPort(url.Address)
+	name, port, err := splitPort(url.Address)
 	if err != nil {
 		return nil, err
 	}
-	number, err := net.LookupPort("tcp", port) // a number already
+	resolve, err := host.resolver(url.Address)
 	if err != nil {
 		return nil, err
 	}
-	o, err := newOwner(service)
+	o, err := newOwner(host.Service)
 	if err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context) error {
-		addresses, err := resolve(ctx, host)
+		addresses, err := resolve(ctx, name)
 		if err != nil {
 			return err
 		}
 		for _, to := range addresses { // in the order in which they are dialled
-			found, err := o.listeners(ctx, to.Unmap(), uint16(number))
+			found, err := o.listeners(ctx, to.Unmap(), port)
 			if err != nil {
 				return err
 			}
@@ -131,12 +170,4 @@ func newMine(c watchdog.Check, service func() []int) (attempt, error) {
 		}
 		return errors.New("nothing listens there")
 	}, nil
-}
-
-// resolve is the addresses of a name, or of an address itself.
-func resolve(ctx context.Context, host string) ([]netip.Addr, error) {
-	if address, err := netip.ParseAddr(host); err == nil {
-		return []netip.Addr{address}, nil
-	}
-	return lookup(ctx, host, (&net.Dialer{}).DialContext)
 }

@@ -44,7 +44,7 @@ func TestFailureOfTheHelperIsTheChecks(t *testing.T) {
 
 func TestMissingHelperIsNamedWithTheCure(t *testing.T) {
 	empty, other := t.TempDir(), t.TempDir()
-	_, err := findHelper(empty, other)
+	_, err := findHelper("https is asked", empty, other)
 	want := "https is asked by the program svckit-probe, which cannot be executed (" + empty +
 		"/svckit-probe: no such file or directory, " + other + "/svckit-probe: no such file or directory); install it"
 	if err == nil || err.Error() != want {
@@ -54,17 +54,45 @@ func TestMissingHelperIsNamedWithTheCure(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := findHelper(empty, other); err == nil || !strings.Contains(err.Error(), path+": permission denied") {
+	if _, err := findHelper("https is asked", empty, other); err == nil || !strings.Contains(err.Error(), path+": permission denied") {
 		t.Error(err)
 	}
 	if err := os.Chmod(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := findHelper(empty, other); err != nil || got != path {
+	if got, err := findHelper("https is asked", empty, other); err != nil || got != path {
 		t.Error(got, err)
 	}
 	if _, err := New(check(t, "https://h/"), Host{Run: &runner{}}); err == nil {
 		t.Error("a check that nobody can ask is taken")
+	}
+}
+
+func TestNamesAreLookedUpByTheHelperProgram(t *testing.T) {
+	listener := listen(t, "tcp", "127.0.0.1:0", func(net.Conn) {})
+	text := "tcp:app.example:" + port(t, listener.address)
+	run := &runner{result: Result{Output: "127.0.0.9\n127.0.0.1\n"}} // the first one refuses
+	if err := askOn(t, text, Host{Run: run, Helper: "/x"}); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"/x", "--resolve", "app.example"}; !slices.Equal(run.argv, want) {
+		t.Errorf("ran %q, want %q", run.argv, want)
+	}
+	for want, result := range map[string]Result{
+		"no such host app.example":                          {Code: 1, Output: "no such host app.example\n"},
+		"svckit-probe has found no address":                 {},
+		"svckit-probe: exit status 64: one check is wanted": {Code: 64, Output: "one check is wanted"},
+		"connection refused":                                {Output: "127.0.0.9\n"},
+	} {
+		if err := askOn(t, text, Host{Run: &runner{result: result}, Helper: "/x"}); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	if _, err := New(check(t, text), Host{Run: &runner{}}); err == nil || !strings.HasPrefix(err.Error(), "a host's name is looked up by the program svckit-probe") {
+		t.Error(err)
+	}
+	if _, err := New(check(t, "tcp:localhost:1"), Host{}); err != nil {
+		t.Error(err)
 	}
 }
 

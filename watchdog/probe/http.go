@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"regexp"
 	"strings"
 	"time"
@@ -16,7 +15,7 @@ import (
 // httpCheck is an HTTP check, made ready to be asked often.
 type httpCheck struct {
 	door       door
-	secure     func(net.Conn) (net.Conn, error) // nil where nothing is to be
+	secure     func(Conn) (Conn, error) // nil where nothing is to be
 	request    request
 	headerFile string
 	status     *watchdog.StatusSet
@@ -31,7 +30,7 @@ func newHTTP(c watchdog.Check, host Host) (attempt, error) {
 		return nil, err
 	}
 	h := &httpCheck{request: newRequest(c.HTTP, url), headerFile: c.HTTP.HeaderFile}
-	if h.door, err = newDoor(url.Network, url.Address, c.Owned, host.Service); err != nil {
+	if h.door, err = newDoor(url.Network, url.Address, c.Owned, host); err != nil {
 		return nil, err
 	}
 	if url.TLS {
@@ -39,7 +38,7 @@ func newHTTP(c watchdog.Check, host Host) (attempt, error) {
 		if c.HTTP.Host != "" {
 			name = serverName(c.HTTP.Host)
 		}
-		h.secure = func(conn net.Conn) (net.Conn, error) { return host.TLS(conn, name, c.HTTP.Insecure) }
+		h.secure = func(conn Conn) (Conn, error) { return host.TLS(conn, name, c.HTTP.Insecure) }
 	}
 	if h.status, err = watchdog.ParseStatus(c.HTTP.Status); err != nil {
 		return nil, err
@@ -78,7 +77,7 @@ func (h *httpCheck) ask(ctx context.Context) error {
 
 // interrupt ends all waiting on conn with ctx. The function that it returns
 // undoes that, and returns only when nothing of it runs any more.
-func interrupt(ctx context.Context, conn net.Conn) func() {
+func interrupt(ctx context.Context, conn Conn) func() {
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		_ = conn.SetDeadline(time.Unix(1, 0)) // fails only on a closed conn
@@ -93,10 +92,12 @@ func interrupt(ctx context.Context, conn net.Conn) func() {
 
 // serverName is HOST of HOST[:PORT], an IPv6 address without its brackets.
 func serverName(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		return name
+	if inner, ok := strings.CutPrefix(host, "["); ok {
+		host, _, _ = strings.Cut(inner, "]")
+		return host
 	}
-	return strings.Trim(host, "[]")
+	host, _, _ = strings.Cut(host, ":")
+	return host
 }
 
 // judge reads the answer and says whether the check holds.

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/netip"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -53,10 +51,10 @@ func newOwner(service func() []int) (*owner, error) {
 }
 
 // verify says whether what has accepted a connection is the service.
-func (o *owner) verify(ctx context.Context, conn net.Conn) error {
-	if address, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
-		to := address.AddrPort()
-		sockets, err := o.listeners(ctx, to.Addr().Unmap(), to.Port())
+func (o *owner) verify(ctx context.Context, conn *connection) error {
+	_, there := conn.names()
+	if to := addrPort(there); to.IsValid() {
+		sockets, err := o.listeners(ctx, to.Addr(), to.Port())
 		if err != nil {
 			return err
 		}
@@ -68,7 +66,11 @@ func (o *owner) verify(ctx context.Context, conn net.Conn) error {
 	if slices.Contains(o.service(), peer) {
 		return nil
 	}
-	sockets, err := unixListeners(ctx, o.proc+"/self/net", conn.RemoteAddr().String())
+	name := ""
+	if address, ok := there.(*unix.SockaddrUnix); ok {
+		name = address.Name
+	}
+	sockets, err := unixListeners(ctx, o.proc+"/self/net", name)
 	if err != nil {
 		return err
 	}
@@ -247,13 +249,9 @@ func readNames(path string) ([]string, error) {
 
 // peerOf is the process that a Unix connection's other side says it is of, 0
 // for one that cannot be seen from here (SO_PEERCRED in unix(7)).
-func peerOf(conn net.Conn) int {
-	raw, err := conn.(syscall.Conn).SyscallConn()
-	if err != nil {
-		return 0
-	}
+func peerOf(conn *connection) int {
 	pid := 0
-	_ = raw.Control(func(fd uintptr) {
+	_ = conn.raw.Control(func(fd uintptr) {
 		if peer, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
 			pid = int(peer.Pid)
 		}

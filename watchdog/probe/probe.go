@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"time"
 
 	"github.com/svckit/svckit/internal/syntax"
@@ -45,19 +44,22 @@ type attempt func(ctx context.Context) error
 // Host is what checks ask of the process that runs them. What no check of it
 // needs may be nil.
 type Host struct {
-	Run     Runner       // of exec and https checks
+	Run     Runner       // of exec checks, and of the helper program
 	Service func() []int // the pids of the service's processes; of listen checks and of owned ones
 
 	// TLS makes a connection a secure one, for https. Where it is nil, the
 	// helper program asks, as package crypto/tls is too heavy for all.
 	TLS Handshake
+	// Resolve finds the addresses of a name that is not localhost. Where it is nil,
+	// the helper program is asked for them.
+	Resolve Resolver
 	// Helper is the path of that program, for tests; HelperPath's where empty.
 	Helper string
 }
 
 // Handshake greets the server as a TLS client that wants the certificate of
 // name, or any where insecure. The connection has the check's deadline.
-type Handshake func(conn net.Conn, name string, insecure bool) (net.Conn, error)
+type Handshake func(conn Conn, name string, insecure bool) (Conn, error)
 
 // New makes the probe of a check, or says why the check cannot be asked here.
 // The kinds that the service itself answers have none.
@@ -75,13 +77,13 @@ func New(c watchdog.Check, host Host) (Probe, error) {
 			p.attempt, err = newHTTP(c, host)
 		}
 	case watchdog.TCP:
-		p.attempt, err = newOpen("tcp", c, host.Service)
+		p.attempt, err = newOpen("tcp", c, host)
 	case watchdog.Listen:
 		p.attempt, err = newListen(c, host.Service)
 	case watchdog.Unix:
-		p.attempt, err = newOpen("unix", c, host.Service)
+		p.attempt, err = newOpen("unix", c, host)
 	case watchdog.GRPC:
-		p.attempt, err = newGRPC(c)
+		p.attempt, err = newGRPC(c, host)
 	case watchdog.Exec:
 		p.attempt, err = newExec(c, host.Run)
 	case watchdog.File:
@@ -117,5 +119,5 @@ func (p prober) Probe(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return &failure{"cancelled", ctx.Err()}
 	}
-	return &failure{plain(reason(err)), err}
+	return &failure{plain(err.Error()), err}
 }
