@@ -25,11 +25,17 @@ func doubling(pairs ...string) *strings.Replacer {
 		string(CredentialsVariable), "${CREDENTIALS_DIRECTORY}")...)
 }
 
+// The replacers take longer to make than to use, and a generator's units hold
+// up a boot.
+var (
+	inValue   = doubling()
+	inCommand = doubling("$", "$$")
+	forPeople = strings.NewReplacer(string(Instance), "%i", string(Credentials), "%d")
+)
+
 // Readable is a text for people, with specifiers where the manager puts in
 // what it knows.
-func Readable(s string) string {
-	return strings.NewReplacer(string(Instance), "%i", string(Credentials), "%d").Replace(s)
-}
+func Readable(s string) string { return forPeople.Replace(s) }
 
 // IsNoncharacter says whether systemd takes a text with r in it for invalid
 // UTF-8, though it is not (systemd: src/basic/utf8.c, unichar_is_valid).
@@ -40,7 +46,7 @@ func IsNoncharacter(r rune) bool { return r >= 0xFDD0 && r <= 0xFDEF || r&0xFFFE
 // word, then variables: so quotes protect neither % nor $, and both are
 // doubled (systemd.service(5), "Command lines").
 func ExecArg(s string) (Value, error) {
-	return word(s, doubling("$", "$$"))
+	return word(s, inCommand)
 }
 
 // ExecPath quotes the program of a command line, in which no variable is
@@ -49,7 +55,7 @@ func ExecPath(s string) (Value, error) {
 	if !strings.HasPrefix(s, "/") {
 		return "", fmt.Errorf("%q is no absolute path", s)
 	}
-	return word(s, doubling())
+	return word(s, inValue)
 }
 
 // Assignment quotes NAME=value as one word of Environment=.
@@ -57,7 +63,7 @@ func Assignment(name, value string) (Value, error) {
 	if !IsVariable(name) {
 		return "", fmt.Errorf("%q is no name of a variable; a name is letters, digits and _, and begins with no digit", name)
 	}
-	quoted, err := word(value, doubling())
+	quoted, err := word(value, inValue)
 	switch {
 	case err != nil:
 		return "", err
@@ -81,7 +87,7 @@ func IsVariable(s string) bool {
 // Plain is the value of a directive that takes its text as it is, but for
 // specifiers: Description=, WorkingDirectory=, SyslogIdentifier=.
 func Plain(s string) (Value, error) {
-	v := Value(doubling().Replace(s))
+	v := Value(inValue.Replace(s))
 	if s == "" {
 		return "", fmt.Errorf("the value is empty, which means something else to systemd")
 	}
