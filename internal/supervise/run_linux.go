@@ -117,6 +117,7 @@ func prepare(o Options) (*service, error) {
 	if err := s.openListener(); err != nil {
 		return nil, err
 	}
+	proc.ReserveThreads(s.blocking()) // on a busy host the service may have used up what there is a moment after its start
 	return s, nil
 }
 
@@ -127,7 +128,6 @@ func (s *service) attend() {
 		return
 	}
 	s.attends = true
-	proc.ReserveThreads(s.blocking())
 	s.cgroup = cgroupOf("self")
 	if s.o.NotifyAddress != "" {
 		var err error
