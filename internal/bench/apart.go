@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -16,10 +15,10 @@ import (
 const apartVariable = "SVCKIT_BENCH_APART"
 
 // apart runs this program again in a session of its own, and returns its exit
-// code. There it has no terminal that a wrapper could make its own, so that
-// Ctrl-C ends this process, which ends the other one. And all that is measured
-// shares one group of the scheduler (sched(7), autogroup), which can be put
-// before other work as a whole.
+// code. There it has no terminal that a wrapper could make its own: Ctrl-C ends
+// this process, which ends the other one. And a session is a group for the
+// scheduler (sched(7), autogroup), which can be put before other work as a
+// whole.
 func apart(ctx context.Context) (code int, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -39,19 +38,4 @@ func apart(ctx context.Context) (code int, err error) {
 		return 1, err
 	}
 	return 0, nil
-}
-
-// hurry puts this thread, and what it starts from now on, before other work on
-// the machine, where it may. The answer undoes it.
-func hurry() (undo func()) {
-	const nice, group = -10, "/proc/self/autogroup"
-	raw, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
-	before := 20 - raw // the system call answers with 20 - nice: getpriority(2)
-	if err != nil || before <= nice || unix.Setpriority(unix.PRIO_PROCESS, 0, nice) != nil {
-		return func() {}
-	}
-	if os.Getenv(apartVariable) != "" {
-		_ = os.WriteFile(group, []byte(strconv.Itoa(nice)), 0)
-	}
-	return func() { _ = unix.Setpriority(unix.PRIO_PROCESS, 0, before) }
 }

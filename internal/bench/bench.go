@@ -46,10 +46,10 @@ type scenario struct {
 func scenarios() []scenario {
 	return []scenario{
 		{"ready", (*bench).readiness},
-		{"start", interleaved(2, canRun, (*bench).start)},
-		{"exit", aged(canEnd, func(c contender) use { return use{prefix: c.plain} }, (*bench).exit)},
-		{"stop", aged(canRun, func(c contender) use { return use{prefix: c.plain} }, (*bench).stop)},
-		{"grace", aged(canKill, func(c contender) use { return use{prefix: c.grace, stubborn: true} }, (*bench).killed)},
+		{"start", first(interleaved(2, canRun, (*bench).start))},
+		{"exit", first(aged(canEnd, plainly, (*bench).exit))},
+		{"stop", first(aged(canRun, plainly, (*bench).stop))},
+		{"grace", first(aged(canKill, stubbornly, (*bench).killed))},
 		{"relay", interleaved(1, canRelay, (*bench).relay)},
 		{"memory", (*bench).memory},
 		{"idle", (*bench).idleness},
@@ -107,7 +107,6 @@ func (b *bench) run(ctx context.Context, progress func(scenario string)) error {
 	// Wrappers die with the thread that started them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer hurry()()
 	for _, s := range scenarios() {
 		if len(b.only) > 0 && !slices.Contains(b.only, s.name) {
 			continue
@@ -157,7 +156,7 @@ func aged(
 		}
 		return b.eachRound(ctx, 1, can, func(round int, c contender) error {
 			i := launched[c.name][round]
-			defer i.manager.attend()()
+			defer i.manager.attend(ignore)()
 			return measure(b, c, i)
 		})
 	}
@@ -184,28 +183,6 @@ func (b *bench) eachRound(ctx context.Context, times int, can func(contender) bo
 		}
 	}
 	return nil
-}
-
-// keepAwake starts one spinner a processor, which gives way to all others: a
-// processor that has halted takes longer to wake than what is measured here,
-// above all a virtual one.
-func (b *bench) keepAwake(ctx context.Context) (stop func(), err error) {
-	var spinners []*instance
-	stop = func() {
-		for _, s := range spinners {
-			s.kill()
-			s.end()
-		}
-	}
-	for range runtime.NumCPU() {
-		s, err := launch(ctx, order{argv: []string{b.programs.service, "spin"}, dir: b.dir, stderr: b.stderr})
-		if err != nil {
-			stop()
-			return nil, err
-		}
-		spinners = append(spinners, s)
-	}
-	return stop, nil
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -106,6 +106,9 @@ type use struct {
 	env      []string // beside the usual
 }
 
+func plainly(c contender) use    { return use{prefix: c.plain} }
+func stubbornly(c contender) use { return use{prefix: c.grace, stubborn: true} }
+
 // launch starts a contender with a service.
 func (b *bench) launch(ctx context.Context, c contender, u use) (*instance, error) {
 	o := order{
@@ -149,16 +152,4 @@ func (b *bench) serviceDirectory(u use) (string, error) {
 		return "", err
 	}
 	return dir, os.WriteFile(filepath.Join(dir, "timeout-kill"), []byte(strconv.Itoa(int(grace.Milliseconds()))), 0o600)
-}
-
-// pause waits that long.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

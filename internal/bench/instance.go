@@ -58,6 +58,8 @@ type order struct {
 	dir    string
 	env    []string
 	stderr *os.File
+	// session: it is not to share the harness's.
+	session bool
 }
 
 // launch starts a wrapper. The calling goroutine must be locked to its thread:
@@ -71,7 +73,7 @@ func launch(ctx context.Context, o order) (*instance, error) {
 	attr := &syscall.ProcAttr{
 		Dir: o.dir, Env: o.env,
 		Files: []uintptr{uintptr(in[0]), uintptr(out[1]), o.stderr.Fd()},
-		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGKILL, PidFD: &i.pidfd},
+		Sys:   &syscall.SysProcAttr{Setsid: o.session, Setpgid: !o.session, Pdeathsig: unix.SIGKILL, PidFD: &i.pidfd},
 	}
 	var err error
 	i.begun = now()
@@ -103,6 +105,7 @@ func (i *instance) begin() (time.Duration, error) {
 	i.guard.Lock()
 	i.service = fd
 	i.guard.Unlock()
+	hurryApart(pid)
 	return begun, nil
 }
 
@@ -240,6 +243,22 @@ func readable(fd int, limit time.Duration) error {
 			return err
 		}
 	}
+}
+
+// pause waits that long, on this thread: a timer of the runtime's would have to
+// wait for another thread of it, which is not before all other work.
+func pause(ctx context.Context, d time.Duration) error {
+	const look = 100 * time.Millisecond
+	for until := now() + d; ctx.Err() == nil; {
+		left := until - now()
+		if left <= 0 {
+			return nil
+		}
+		if _, err := unix.Poll(nil, int(min(left, look).Milliseconds())+1); err != nil && !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+	return context.Cause(ctx)
 }
 
 // now is the monotonic clock, which all processes of the host share.

@@ -67,7 +67,7 @@ func statusTime(message []byte) (time.Duration, bool) {
 
 // attend reads what is said until it is told to stop, as a manager does all the
 // time; nil has nothing to read.
-func (m *manager) attend() (stop func()) {
+func (m *manager) attend(heard func(message []byte, arrived time.Duration)) (stop func()) {
 	if m == nil {
 		return func() {}
 	}
@@ -76,8 +76,11 @@ func (m *manager) attend() (stop func()) {
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		for ctx.Err() == nil {
-			if readable(m.fd, look) == nil {
-				_, _, _ = m.receive(look)
+			if readable(m.fd, look) != nil {
+				continue // nothing came
+			}
+			if message, arrived, err := m.receive(look); err == nil {
+				heard(message, arrived)
 			}
 		}
 	})
@@ -86,6 +89,9 @@ func (m *manager) attend() (stop func()) {
 		reading.Wait()
 	}
 }
+
+// ignore is for messages that need only be taken.
+func ignore([]byte, time.Duration) {}
 
 // close closes the socket; nil has none.
 func (m *manager) close() {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -13,8 +14,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/svckit/svckit/notify/socket"
 )
 
 // bound is how long one measurement may take.
@@ -86,29 +85,20 @@ func question(kind, where string) string {
 // underSvcrun has svcrun watch: it says READY=1.
 func underSvcrun(svcrun string) watched {
 	return func(ctx context.Context, dir, kind, where string, service []string) (ready, up time.Duration, err error) {
-		listener, err := socket.Listen(filepath.Join(dir, "notify"))
+		m, err := newManager(filepath.Join(dir, "notify"))
 		if err != nil {
 			return 0, 0, err
 		}
-		defer func() { _ = listener.Close() }()
+		defer m.close()
 		cmd := exec.CommandContext(ctx, svcrun, append([]string{"--ready=" + check(kind, where), "--"}, service...)...)
-		cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+listener.Address())
+		cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+m.path)
 		told := make(chan time.Duration, 1)
-		go hear(listener, told)
-		return run(ctx, cmd, told)
-	}
-}
-
-// hear tells when READY=1 has arrived. It reads on until the listener is closed,
-// as svcrun waits at its end for the manager to have read all.
-func hear(l *socket.Listener, told chan<- time.Duration) {
-	for l.Wait() == nil {
-		for d, ok := l.Receive(); ok; d, ok = l.Receive() {
-			if strings.HasPrefix(string(d.Data), "READY=1") {
-				told <- now()
+		defer m.attend(func(message []byte, arrived time.Duration) {
+			if bytes.HasPrefix(message, []byte("READY=1")) {
+				told <- arrived
 			}
-			d.Close()
-		}
+		})()
+		return run(ctx, cmd, told)
 	}
 }
 

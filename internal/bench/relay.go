@@ -109,7 +109,7 @@ func (b *bench) message(ctx context.Context, c contender, m *manager) (age, cpu 
 		return 0, 0, err
 	}
 	// It may send a barrier, and wait until that has been taken.
-	stop := m.attend()
+	stop := m.attend(ignore)
 	_, err = i.wait()
 	stop()
 	return age, time.Duration(i.usage.Utime.Nano() + i.usage.Stime.Nano()), err

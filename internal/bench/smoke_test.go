@@ -77,13 +77,14 @@ func TestEveryScenarioMeasuresEveryContenderAndLeavesNothingBehind(t *testing.T)
 			})
 		}
 	})
-	if left := descendants(t, base.dir); len(left) > 0 {
+	t.Run("interrupted", func(t *testing.T) { interrupted(t, *base) })
+	if left := running(t, base.dir); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }
 
-// descendants are the processes that run a program of dir.
-func descendants(t *testing.T, dir string) (found []string) {
+// running are the processes that run a program of dir.
+func running(t *testing.T, dir string) (found []string) {
 	programs, err := filepath.Glob("/proc/[0-9]*/exe")
 	if err != nil {
 		t.Fatal(err)
@@ -96,13 +97,13 @@ func descendants(t *testing.T, dir string) (found []string) {
 	return found
 }
 
-func TestInterruptedRunEndsWhatItHasStarted(t *testing.T) {
-	b := smoke(t)
-	b.age, b.only = time.Hour, []string{"stop"}
+// interrupted ends a run while all of its wrappers wait to be stopped.
+func interrupted(t *testing.T, b bench) {
+	b.samples, b.age, b.only = samples{}, time.Hour, []string{"stop"}
 	ctx, interrupt := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- b.run(ctx, func(string) {}) }()
-	for len(descendants(t, b.dir)) < 4 {
+	for len(running(t, b.dir)) < 4 {
 		if err := pause(t.Context(), 10*time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
@@ -110,9 +111,6 @@ func TestInterruptedRunEndsWhatItHasStarted(t *testing.T) {
 	interrupt()
 	if err := <-ended; err == nil {
 		t.Error("an interrupted run has no error")
-	}
-	if left := descendants(t, b.dir); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
 	}
 }
 
