@@ -252,7 +252,7 @@ func TestHUPIsAReloadWhileTheTerminalIsThere(t *testing.T) {
 func TestHangUpIsNothingUnderNohup(t *testing.T) {
 	dir := t.TempDir()
 	term := atTerminal(t, nil, "nohup", "svcrun", "--", "/bin/sh", "-c",
-		`trap 'echo TERM >"$1/got"; exit 0' TERM; : >"$1/up"; while sleep 0.05; do [ -t 0 ] || echo on >"$1/on"; done`, "sh", dir)
+		`trap 'echo TERM >"$1/got"; exit 0' TERM; echo up >"$1/up"; while sleep 0.05; do [ -t 0 ] || echo on >"$1/on"; done`, "sh", dir)
 	eventually(t, dir+"/up")
 	hangUp(t, term)
 	_ = os.Remove(dir + "/on")
@@ -275,11 +275,11 @@ func hangUp(t *testing.T, term *terminal) {
 	}
 }
 
-// eventually is what a file holds, once it holds something or is there.
+// eventually is what a file holds, once it holds something.
 func eventually(t *testing.T, path string) string {
 	t.Helper()
 	for late := time.Now().Add(patience); time.Now().Before(late); {
-		if text, err := os.ReadFile(path); err == nil {
+		if text, err := os.ReadFile(path); err == nil && len(text) > 0 {
 			return strings.TrimSpace(string(text))
 		}
 		time.Sleep(5 * time.Millisecond) //nolint:forbidigo // a shell makes the file
