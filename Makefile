@@ -55,6 +55,11 @@ test-full: deps build ## the same with the exhaustive sets, then two minutes of 
 	$(call run_tests,60m,60m,-count=1)
 	@GO=$(GO) scripts/fuzz.sh 2m
 
+.PHONY: test-vm
+test-vm: export SVCKIT_VM := 1
+test-vm: deps build ## what needs limits of memory and processes, in an emulated machine: fork bombs, out of memory
+	@$(GO) test -count=1 -v -timeout 9m ./cmd/svcrun/e2e/limits
+
 .PHONY: bench
 bench: deps build ## what is promised in time and weight, beside what people use today; BENCH='-only=start,stop' and the like
 	@scripts/bench-deps.sh

@@ -52,9 +52,17 @@ look_for_lab() {
 	fi
 }
 
+# look_for_vm finds what make test-vm needs beside that; the test says it itself
+# where it cannot be installed.
+look_for_vm() {
+	has qemu-system-x86_64 || packages="$packages qemu-system-x86"
+	has cpio || packages="$packages cpio"
+}
+
 look() {
 	missing='' packages=''
 	look_for_all
+	[ "${SVCKIT_VM-}" != 1 ] || look_for_vm
 	needed_by_all=$missing
 	look_for_lab
 }

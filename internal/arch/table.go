@@ -90,14 +90,18 @@ var Table = map[string]Rule{
 	"internal/arch":        {},
 	"internal/lab":         {Modules: []string{sys}},
 	"internal/lab/labtest": {Imports: []string{"internal/lab"}},
-	"internal/preflight":   {Imports: []string{"internal/lab"}},
-	"internal/story":       {Imports: []string{"internal/lab"}},
-	"internal/bench":       {Imports: []string{"notify", "notify/socket"}, Modules: []string{sys}},
-	"internal/demo":        {Imports: []string{"internal/lab", "internal/story", "notify", "notify/socket"}, Modules: []string{sys}},
-	"policy/e2e":           {},
-	"cmd/svcrun/e2e":       {},
-	"cmd/svcgen/e2e":       {},
-	"cmd/svcstat/e2e":      {},
+	// A second way to boot a root, for what needs limits that namespaces lack.
+	"internal/lab/vm":       {Imports: []string{"internal/lab"}, Modules: []string{sys}},
+	"internal/lab/vm/guest": {Imports: []string{"internal/lab/vm"}, Modules: []string{sys}},
+	"internal/preflight":    {Imports: []string{"internal/lab"}},
+	"internal/story":        {Imports: []string{"internal/lab"}},
+	"internal/bench":        {Imports: []string{"notify", "notify/socket"}, Modules: []string{sys}},
+	"internal/demo":         {Imports: []string{"internal/lab", "internal/story", "notify", "notify/socket"}, Modules: []string{sys}},
+	"policy/e2e":            {},
+	"cmd/svcrun/e2e":        {},
+	"cmd/svcrun/e2e/limits": {},
+	"cmd/svcgen/e2e":        {},
+	"cmd/svcstat/e2e":       {},
 }
 
 // Links says of a program what it must not link, however far down.

@@ -150,3 +150,23 @@ func (l *Lab) removeOldRoots(s Suite) error {
 	}
 	return errors.Join(errs...)
 }
+
+// A Root is the directory of a suite's root, for who boots it by other means
+// than [Lab.Boot]. It is the cache's and for reading only; nobody removes it
+// before Close.
+type Root struct {
+	Dir  string
+	lock *os.File
+}
+
+// Close lets go of the root.
+func (r *Root) Close() error { return r.lock.Close() }
+
+// Root returns a suite's root, which it builds if need be.
+func (l *Lab) Root(ctx context.Context, s Suite) (*Root, error) {
+	lock, err := l.holdRoot(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return &Root{Dir: l.rootPath(s), lock: lock}, nil
+}
