@@ -59,11 +59,10 @@ func ofInstance(units []string) []string {
 func (w *writer) sockets() {
 	for i, g := range w.policy.socketGroups() {
 		var f unit.File
-		s := f.Section("Unit")
 		if w.policy.Description != "" {
-			w.plain(s, "Description", w.policy.Description+", its sockets")
+			w.plain(f.Section("Unit"), "Description", w.policy.Description+", its sockets")
 		}
-		s = f.Section("Socket")
+		s := f.Section("Socket")
 		for _, socket := range g.sockets {
 			w.plain(s, listenDirectives[socket.Kind], socket.Listen)
 		}

@@ -132,9 +132,30 @@ func executables(p Policy, svcrun string) []restriction {
 		words = append(words, string(word))
 	}
 	return []restriction{
-		{"NoExecPaths", "/", "Nothing is executed, or mapped as code, where the service might write;"},
+		{"NoExecPaths", names(writable(p)), "Nothing is executed, or mapped as code, where the service might write: a path of its own mount is named again;"},
 		{"ExecPaths", names(words), "only what is below these is: svcrun, the service, its hooks and checks, and the system's libraries."},
 	}
+}
+
+// writable are / and, below it, what is a mount of its own because the service
+// may write there: NoExecPaths=/ does not reach those
+// (systemd: src/core/namespace.c, make_noexec).
+func writable(p Policy) []string {
+	paths := []string{"/", "/tmp", "/var/tmp", "/dev/shm", "%t/" + ownDirectory, "%S/" + ownDirectory}
+	for _, kind := range []struct {
+		specifier string
+		dirs      []string
+	}{{"%t", p.Dirs.Runtime}, {"%S", p.Dirs.State}, {"%C", p.Dirs.Cache}, {"%L", p.Dirs.Logs}, {"%E", p.Dirs.Config}} {
+		for _, dir := range kind.dirs {
+			paths = append(paths, kind.specifier+"/"+unit.Readable(dir))
+		}
+	}
+	for _, setting := range p.Extra["Service"] {
+		if setting.Directive == "ReadWritePaths" {
+			paths = append(paths, strings.Fields(string(setting.Value))...)
+		}
+	}
+	return paths
 }
 
 // programs are those that the policy names.
