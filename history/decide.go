@@ -1,8 +1,6 @@
 package history
 
 import (
-	"slices"
-
 	"github.com/svckit/svckit/internal/syntax"
 )
 
@@ -17,7 +15,7 @@ const (
 )
 
 // decide names the cause of a run's end. The manager's verdict comes first;
-// the line of svcrun's then refines it.
+// what svcrun says then refines it.
 func decide(ev *evidence) End {
 	switch {
 	case ev.refused != "":
@@ -25,7 +23,7 @@ func decide(ev *evidence) End {
 	case ev.running:
 		return End{}
 	case ev.result == "" && ev.main == Exit{}:
-		return byLineAlone(ev)
+		return bySvcrunAlone(ev)
 	}
 	end := End{Exit: ev.main}
 	if isExitResult(ev.result) {
@@ -144,28 +142,23 @@ func byTimeout(ev *evidence) (Cause, []Field) {
 	return Unknown, []Field{{"result", "timeout"}}
 }
 
-// byLineAlone goes by svcrun's line where the manager's records are gone, or
-// were never written (LogLevelMax= filters them too).
-func byLineAlone(ev *evidence) End {
-	if ev.endLine == nil {
-		if ev.ended() {
-			return End{Cause: Unknown}
-		}
+// bySvcrunAlone goes by what svcrun says where the manager's records are gone,
+// or were never written (LogLevelMax= filters them too).
+func bySvcrunAlone(ev *evidence) End {
+	end, ok := ev.told()
+	switch {
+	case !ok && ev.ended():
+		return End{Cause: Unknown}
+	case !ok:
 		return End{}
 	}
-	end := End{Cause: ev.endLine.Cause, Detail: plainFields(ev.endLine)}
-	for _, f := range ev.endLine.Fields {
-		switch f.Key {
-		case "code":
-			end.Exit = parseExit(string(Exited), f.Value)
-		case "signal":
-			if signal, err := syntax.ParseSignal(f.Value); err == nil {
-				end.Exit = Exit{Killed, int(signal)}
-			}
-		}
-	}
-	if end.Cause == CoreDump && end.Exit.Kind == Killed {
-		end.Exit.Kind = Dumped
+	// The main process is svcrun, whose exit is its own word for these two.
+	switch end.Cause {
+	case Unhealthy:
+		end.Exit = Exit{Exited, statusUnhealthy}
+	case StartTimeout:
+		end.Exit = Exit{Exited, statusStartTimeout}
+	default: // it ends as the service did
 	}
 	return end
 }
@@ -174,13 +167,13 @@ func byLineAlone(ev *evidence) End {
 // main process end. A child that prints such a line of its own changes nothing
 // unless the end that it claims did happen.
 func refine(end End, ev *evidence) End {
-	line := ev.endLine
-	if line == nil {
+	told, ok := ev.told()
+	if !ok {
 		return end
 	}
-	agrees := line.Cause == end.Cause
+	agrees := told.Cause == end.Cause
 	success := end.Cause == Clean || end.Cause == Unknown && ev.result == "success"
-	switch line.Cause {
+	switch told.Cause {
 	case Unhealthy:
 		agrees = end.Exit.is(statusUnhealthy)
 	case StartTimeout:
@@ -194,17 +187,10 @@ func refine(end End, ev *evidence) End {
 	default: // svcrun adds its fields to what both see alike
 	}
 	if agrees {
-		end.Cause = line.Cause
-		end.Detail = append(end.Detail, plainFields(line)...)
+		end.Cause = told.Cause
+		end.Detail = append(end.Detail, told.Detail...)
 	}
 	return end
-}
-
-// plainFields are the line's fields without those that Exit tells already.
-func plainFields(line *EndLine) []Field {
-	return slices.DeleteFunc(slices.Clone(line.Fields), func(f Field) bool {
-		return f.Key == "code" || f.Key == "signal"
-	})
 }
 
 // isExitResult says whether a result is about how a process ended.

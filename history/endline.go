@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/svckit/svckit/internal/syntax"
 )
 
 // Field is one thing known beside a cause, such as check, last or code.
@@ -75,6 +77,27 @@ func ParseEndLine(s string) (EndLine, bool) {
 		line.Fields = append(line.Fields, field)
 	}
 	return line, true
+}
+
+// end is what the line says, in the terms of a run.
+func (l EndLine) end() End {
+	end := End{Cause: l.Cause}
+	for _, f := range l.Fields {
+		switch f.Key {
+		case "code":
+			end.Exit = parseExit(string(Exited), f.Value)
+		case "signal":
+			if signal, err := syntax.ParseSignal(f.Value); err == nil {
+				end.Exit = Exit{Killed, int(signal)}
+			}
+		default:
+			end.Detail = append(end.Detail, f)
+		}
+	}
+	if end.Cause == CoreDump && end.Exit.Kind == Killed {
+		end.Exit.Kind = Dumped
+	}
+	return end
 }
 
 // cutField takes the first field off s; more says that another must follow.

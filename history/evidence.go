@@ -7,10 +7,11 @@ type stamp struct {
 	time      time.Time
 	monotonic time.Duration // since the boot of bootID; meaningful only where bootID is set
 	bootID    string
+	wallOnly  bool // the boot is known, but not when in it
 }
 
 func stampOf(e Entry) stamp {
-	return stamp{e.Time, e.Monotonic, e.BootID}
+	return stamp{time: e.Time, monotonic: e.Monotonic, bootID: e.BootID}
 }
 
 func (s stamp) known() bool { return !s.time.IsZero() }
@@ -21,7 +22,7 @@ func (s stamp) since(earlier stamp) time.Duration {
 	switch {
 	case !s.known() || !earlier.known():
 		return 0
-	case s.bootID != "" && s.bootID == earlier.bootID:
+	case s.bootID != "" && s.bootID == earlier.bootID && !s.wallOnly && !earlier.wallOnly:
 		return max(0, s.monotonic-earlier.monotonic)
 	}
 	return max(0, s.time.Sub(earlier.time))
@@ -66,6 +67,8 @@ type evidence struct {
 	startFailed   bool // the start job failed
 	finished      bool // it was a oneshot's start job that is done
 	stopRequested bool // a stop job began before the end
+	stopJob       bool // one began before the unit was dead, whatever had ended the run
+	stopWaiting   bool // one ended the hold-off after the run
 	byBus         bool // a success comes from D-Bus, which does not tell a stop from a clean end
 	running       bool
 	oom           bool
@@ -77,6 +80,9 @@ type evidence struct {
 	control controlExit
 	spawn   string // why the child could not become the service
 	endLine *EndLine
+
+	record   *Record // svcrun's own
+	byRecord bool    // nothing but the record tells of the run
 }
 
 // ended says whether the unit's end is on record.

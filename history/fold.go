@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Fold turns the journal entries of one unit into its runs. Entries are added
-// in the journal's order; a line of svcrun's that arrives late still finds
-// its run.
+// Fold turns what is known of one unit into its runs. Journal entries are added
+// first, in the journal's order; a line of svcrun's that arrives late still
+// finds its run. Records and the manager's state come after them.
 type Fold struct {
 	unit string
 	rows []*evidence          // runs and refused starts, the oldest first
@@ -170,12 +170,16 @@ func (f *Fold) justRefused(at stamp) bool {
 // the one that announces it.
 func (f *Fold) addStopped(e Entry) {
 	ev := f.byID[e.Invocation]
-	if ev == nil || !ev.ended() || ev.scheduled.known() || ev.startFailed {
+	if ev == nil || !ev.ended() || ev.scheduled.known() {
+		return
+	}
+	ev.stopWaiting = !ev.stopJob
+	if ev.startFailed {
 		return
 	}
 	neverReady := !ev.ready.known() && ev.started.known()
 	if ev.result != "exec-condition" && (neverReady || ev.finished) {
-		ev.stopRequested = true
+		ev.stopRequested, ev.stopJob, ev.stopWaiting = true, true, false
 	}
 }
 
@@ -197,6 +201,7 @@ func (f *Fold) addDuring(e Entry) {
 	}
 	switch eventOf(e) {
 	case evStopping:
+		ev.stopJob = true
 		// A stop that comes when the main process is dead is not its cause.
 		if ev.main.Kind == NoExit && ev.timeout == phaseNone {
 			ev.stopRequested = true
@@ -264,33 +269,35 @@ func (f *Fold) addOwn(e Entry) {
 	}
 }
 
-// Runs are the runs as the entries so far tell them, the oldest first.
+// Runs are the runs as the pieces so far tell them, the oldest first.
 func (f *Fold) Runs() []Run {
+	filled := make([]*evidence, len(f.rows), len(f.rows)+1)
+	for i, ev := range f.rows {
+		filled[i] = ev.filled()
+	}
+	filled = append(filled, nil)
 	runs := make([]Run, 0, len(f.rows))
 	for i, ev := range f.rows {
-		var next *evidence
-		if i+1 < len(f.rows) {
-			next = f.rows[i+1]
-		}
-		run := f.describe(ev, next)
+		run := f.describe(filled[i], filled[i+1], decide(ev))
 		run.Number = i + 1
 		runs = append(runs, run)
 	}
 	return runs
 }
 
-// describe makes a run of its evidence and of what followed it.
-func (f *Fold) describe(ev, next *evidence) Run {
+// describe makes a run of its evidence, of how it ended and of what followed it.
+func (f *Fold) describe(ev, next *evidence, end End) Run {
 	run := Run{
 		Unit: f.unit, InvocationID: ev.invocation, Start: ev.start, Restarts: ev.restarts,
 		Started: ev.started.time, Ready: ev.ready.time, Ended: ev.end().time, Running: ev.running,
-		Up:  ev.end().since(ev.begin()),
-		End: decide(ev),
+		Up:     ev.end().since(ev.begin()),
+		Result: ev.result, Stopped: ev.stopJob, StoppedWaiting: ev.stopWaiting,
+		Record: ev.record, End: end,
 	}
 	switch {
 	case ev.scheduled.known():
 		run.Delay = ev.scheduled.since(ev.down())
-	case next != nil:
+	case next != nil && ev.adjoins(next):
 		run.Delay = next.started.since(ev.down())
 	}
 	if run.Cause == "" && !run.Running && (next != nil || f.settled) {

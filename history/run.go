@@ -21,7 +21,7 @@ const (
 // are not known, or have not come to pass.
 type Run struct {
 	Unit         string
-	InvocationID string // empty where the start was refused
+	InvocationID string // empty where the start was refused, and where svcrun ran without systemd
 	Number       int    // 1 is the oldest run that is known
 	Start        Start
 	Restarts     int // the manager's restart counter at an automatic start; else 0
@@ -38,6 +38,14 @@ type Run struct {
 	Up    time.Duration
 	Delay time.Duration
 
+	// Result is the manager's word for the end (Result= of systemd.service(5)),
+	// empty where it is not on record. Stopped: a stop job came before the unit
+	// was dead, whatever had ended it. StoppedWaiting: one ended the hold-off.
+	Result         string
+	Stopped        bool
+	StoppedWaiting bool
+
+	Record *Record // what svcrun wrote down of the run; nil for none
 	End
 }
 

@@ -28,6 +28,12 @@ type State struct {
 	// RestartDelay is the hold-off before the pending or the next automatic
 	// restart, without what the manager's own jitter adds (262).
 	RestartDelay time.Duration
+
+	Svcrun *Svcrun // the one in ExecStart=; nil for none
+
+	// HidesHistory: the unit's LogLevelMax= keeps the manager's lines about its
+	// starts, or even about its ends, out of the journal.
+	HidesHistory bool
 }
 
 // WaitsForRestart says whether the unit is in the hold-off before an

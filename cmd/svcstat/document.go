@@ -43,7 +43,7 @@ type historyDocument struct {
 	Unit        string        `json:"unit"`         // full name
 	ActiveState *string       `json:"active_state"` // now; null where D-Bus cannot be asked
 	SubState    *string       `json:"sub_state"`
-	Sources     []string      `json:"sources"` // what could be asked: bus, journal
+	Sources     []string      `json:"sources"` // what could be asked: bus, journal, records
 	Runs        []runDocument `json:"runs"`    // the oldest first
 }
 
@@ -64,7 +64,29 @@ type runDocument struct {
 
 	Cause *string `json:"cause"` // why it ended; null while no end is known
 	exitDocument
+	Result *string           `json:"result"` // the manager's word for it (Result= of systemd.service(5))
 	Detail map[string]string `json:"detail"` // see below; {} where there is none
+
+	// What svcrun wrote down, and nobody else knows.
+	Held   *heldDocument   `json:"held"`   // the start was held back (--start-delay); null where it was not
+	Stable *timestamp      `json:"stable"` // since when earlier failures were forgotten (--stable-after)
+	Phases []phaseDocument `json:"phases"` // the run's course; [] where svcrun left no record
+}
+
+// heldDocument is why svcrun held a start back, and for how long.
+type heldDocument struct {
+	Pause  int64  `json:"pause_usec"`
+	Delay  int64  `json:"delay_usec"`
+	Reason string `json:"reason"`
+}
+
+// phaseDocument is one phase of a run: starting, ready, a step of the stop.
+type phaseDocument struct {
+	Phase  string     `json:"phase"`
+	Began  *timestamp `json:"began"`
+	Took   int64      `json:"took_usec"` // 0 while it lasts
+	Signal *string    `json:"signal"`
+	Reason *string    `json:"reason"`
 }
 
 // The keys of detail: check, after and last of an unhealthy service or one
@@ -155,10 +177,24 @@ func newRunDocument(r history.Run, now time.Time, zone *time.Location) runDocume
 		Running: r.Running, Cause: known(string(r.Cause)), exitDocument: newExitDocument(r.Exit),
 		Started: knownTime(r.Started, zone), Ready: knownTime(r.Ready, zone), Ended: knownTime(r.Ended, zone),
 		ReadyAfter: knownSpan(r.ReadyAfter()), Up: knownSpan(upTime(r, now)), Delay: knownSpan(r.Delay, r.Delay > 0),
-		Detail: make(map[string]string, len(r.Detail)),
+		Result: known(r.Result), Detail: make(map[string]string, len(r.Detail)), Phases: []phaseDocument{},
 	}
 	for _, f := range r.Detail {
 		doc.Detail[f.Key] = f.Value
 	}
+	if r.Record != nil {
+		doc.addRecord(*r.Record, zone)
+	}
 	return doc
+}
+
+// addRecord adds what only svcrun's record has.
+func (doc *runDocument) addRecord(r history.Record, zone *time.Location) {
+	doc.Stable = knownTime(r.Stable, zone)
+	if r.Held != nil {
+		doc.Held = &heldDocument{r.Held.PauseUsec, r.Held.DelayUsec, r.Held.Reason}
+	}
+	for _, p := range r.Phases {
+		doc.Phases = append(doc.Phases, phaseDocument{p.Name, knownTime(p.Began, zone), p.TookUsec, known(p.Signal), known(p.Reason)})
+	}
 }

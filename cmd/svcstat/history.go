@@ -1,18 +1,13 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/svckit/svckit/history"
-	"github.com/svckit/svckit/history/bus"
-	"github.com/svckit/svckit/history/journal"
 	"github.com/svckit/svckit/internal/verbs"
 )
 
@@ -23,6 +18,7 @@ func historyCommand(out output) *cli.Command {
 			&cli.IntFlag{Name: "n", Usage: lastUsage},
 			&cli.StringFlag{Name: "since", Usage: sinceUsage},
 			&cli.StringSliceFlag{Name: "cause", Usage: causeUsage},
+			stateDirFlag(),
 		}, commonFlags()...),
 		Action: func(c *cli.Context) error { return showHistory(c, out) },
 	}
@@ -30,22 +26,18 @@ func historyCommand(out output) *cli.Command {
 
 // historyQuery is what the command line asks for.
 type historyQuery struct {
-	unit   string
-	since  time.Time // zero: all
+	subject
 	causes []history.Cause
 	last   int // 0: all
 	json   bool
 }
 
 func parseHistory(c *cli.Context, now time.Time) (historyQuery, error) {
-	if c.NArg() != 1 {
-		return historyQuery{}, verbs.Usagef(oneUnitText, c.NArg())
-	}
-	unit, err := serviceName(c.Args().First())
+	about, err := parseSubject(c)
 	if err != nil {
 		return historyQuery{}, err
 	}
-	q := historyQuery{unit: unit, last: c.Int("n")}
+	q := historyQuery{subject: about, last: c.Int("n")}
 	if c.IsSet("n") && q.last < 1 {
 		return historyQuery{}, verbs.Usagef("flag -n: %d is no number of runs; 1 is the least", q.last)
 	}
@@ -79,7 +71,7 @@ func showHistory(c *cli.Context, out output) error {
 	if err != nil {
 		return err
 	}
-	record, err := collect(c.Context, q, out.stderr)
+	record, err := collect(c.Context, q.subject, out.stderr)
 	if err != nil {
 		return err
 	}
@@ -106,59 +98,6 @@ func (q historyQuery) selectRuns(runs []history.Run) []history.Run {
 	return runs
 }
 
-// record is all that the sources tell of a unit.
-type record struct {
-	unit    string
-	state   *history.State // nil where D-Bus could not be asked
-	journal bool           // the journal could be read
-	runs    []history.Run
-}
-
-// collect asks the journal and then the manager, and does with one of them
-// where it must. Its warnings are a line each.
-func collect(ctx context.Context, q historyQuery, warnings io.Writer) (record, error) {
-	fold := history.NewFold(q.unit)
-	report, journalErr := journal.Reader{}.Read(ctx, journal.Query{Unit: q.unit, Since: q.since}, fold.Add)
-	for _, line := range journalWarnings(report) {
-		fmt.Fprintln(warnings, line)
-	}
-	busCtx, cancel := context.WithTimeout(ctx, busTimeout)
-	defer cancel()
-	conn, state, busErr := askBus(busCtx, q.unit)
-	if conn != nil {
-		defer conn.Close()
-	}
-	rec := record{unit: q.unit, journal: journalErr == nil}
-	if busErr == nil {
-		rec.state = &state
-		fold.AddState(state)
-	}
-	rec.runs = fold.Runs()
-	switch {
-	case ctx.Err() != nil:
-		return rec, ctx.Err()
-	case journalErr != nil && busErr != nil:
-		return rec, fmt.Errorf("nothing can be told of %s: %w", q.unit, errors.Join(journalErr, busErr))
-	case len(rec.runs) == 0 && busErr == nil && state.LoadState == "not-found":
-		return rec, noSuchUnit(busCtx, conn, q.unit)
-	case journalErr != nil:
-		fmt.Fprintln(warnings, noJournal(journalErr))
-	case busErr != nil:
-		fmt.Fprintln(warnings, noBus(busErr))
-	}
-	return rec, nil
-}
-
-// askBus asks the manager for the unit. The connection is for further questions.
-func askBus(ctx context.Context, unit string) (*bus.Conn, history.State, error) {
-	conn, err := bus.Dial(ctx)
-	if err != nil {
-		return nil, history.State{}, err
-	}
-	state, err := conn.Service(ctx, unit)
-	return conn, state, err
-}
-
 // document is the record for scripts.
 func (r record) document(runs []history.Run, now time.Time, zone *time.Location) historyDocument {
 	doc := historyDocument{Schema: schema, Unit: r.unit, Sources: []string{}, Runs: []runDocument{}}
@@ -168,6 +107,9 @@ func (r record) document(runs []history.Run, now time.Time, zone *time.Location)
 	}
 	if r.journal {
 		doc.Sources = append(doc.Sources, "journal")
+	}
+	if r.records {
+		doc.Sources = append(doc.Sources, "records")
 	}
 	for _, run := range runs {
 		doc.Runs = append(doc.Runs, newRunDocument(run, now, zone))

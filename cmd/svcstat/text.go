@@ -20,15 +20,15 @@ import (
 const (
 	appUsage    = "restart history and state of services"
 	listUsage   = "list services with their restarts, last cause and next restart"
-	oneUnitText = "history wants one UNIT, not %d; use for example svcstat history nginx"
+	oneUnitText = "%s wants one UNIT, not %d; use for example svcstat %s nginx"
 
 	listDescription = `A PATTERN is the name of a service ("nginx" means nginx.service) or a glob over
 those that are loaded. A service that is just not running is listed only by its
 full name or with --all.`
 
 	historyUsage       = "show every run of a service: when, how long, why it ended, and the delay to the next"
-	historyDescription = `The runs come from the journal, and what is on now from D-Bus. "nginx" means
-nginx.service. The newest run comes last.`
+	historyDescription = `The runs come from the journal and from svcrun's records, and what is on now from
+D-Bus. "nginx" means nginx.service. The newest run comes last.`
 
 	formatUsage     = "print as `FORMAT`: text or json"
 	jsonUsage       = "short for --format=json"
@@ -38,6 +38,7 @@ nginx.service. The newest run comes last.`
 	allUsage        = "list services that are just not running as well"
 	lastUsage       = "only the last `N` runs"
 	sinceUsage      = "only runs that had not ended by `TIME`: 2h, 3d, 2026-01-31 15:04, 15:04, today, yesterday"
+	stateDirUsage   = "read svcrun's records in `DIR`, not where the unit has them (/var/lib/svckit/NAME)"
 	causeUsage      = "only runs with that `CAUSE`, such as unhealthy (may be given again)"
 )
 
@@ -45,12 +46,40 @@ func errorLine(err error) string {
 	return "svcstat: " + strings.ReplaceAll(err.Error(), "\n", "; ")
 }
 
-func noJournal(err error) string {
-	return errorLine(fmt.Errorf("no history from the journal: %w; showing what D-Bus tells of the last run", err))
+// missingSources says what could not be asked, and what is shown instead.
+func missingSources(rec record, journalErr, busErr error) []string {
+	var lines []string
+	add := func(what string, err error, shown string) {
+		lines = append(lines, errorLine(fmt.Errorf("%s: %w; showing %s", what, err, shown)))
+	}
+	records := " and svcrun's records"
+	if !rec.records {
+		records = ""
+	}
+	switch {
+	case journalErr != nil && busErr != nil:
+		add("no history from the journal", journalErr, "svcrun's records only")
+		lines = append(lines, errorLine(fmt.Errorf("no answer from D-Bus: %w", busErr)))
+	case journalErr != nil && rec.records:
+		add("no history from the journal", journalErr, "what D-Bus and svcrun's records tell")
+	case journalErr != nil:
+		add("no history from the journal", journalErr, "what D-Bus tells of the last run")
+	case busErr != nil:
+		add("no answer from D-Bus", busErr, "the journal"+records+" only")
+	case rec.state.HidesHistory && !rec.records:
+		lines = append(lines, "svcstat: "+rec.unit+" hides its own history: its LogLevelMax= keeps the manager's lines "+
+			"about it out of the journal; remove it, or set it to info")
+	}
+	return lines
 }
 
-func noBus(err error) string {
-	return errorLine(fmt.Errorf("no answer from D-Bus: %w; showing the journal only", err))
+// recordWarnings are the records of svcrun's that cannot be read.
+func recordWarnings(errs []error) []string {
+	var lines []string
+	for _, err := range errs {
+		lines = append(lines, errorLine(fmt.Errorf("a record of svcrun's is left out: %w", err)))
+	}
+	return lines
 }
 
 func noRuns(unit string, others int) string {

@@ -83,17 +83,29 @@ func dial(t *testing.T, answer func(*dbus.Message) ([]any, error)) (*Conn, *fake
 
 const us = 1_700_000_000_000_000
 
+// execCommand is one of ExecStart=, an a(sasbttttuii).
+type execCommand struct {
+	Path       string
+	Argv       []string
+	Ignored    bool
+	A, B, C, D uint64 // times
+	PID        uint32
+	Code, Exit int32
+}
+
 var units = manager{
 	"up.service": {"loaded", "active", "running", map[string]any{
 		"InvocationID": []byte{0xab, 0x01}, "InactiveExitTimestamp": uint64(us), "ActiveEnterTimestamp": uint64(us + 5e6),
 		"NRestarts": uint32(3), "StatusText": "live 2/2", "Result": "success",
-		"ExecMainCode": int32(1), "RestartUSec": uint64(100_000),
+		"ExecMainCode": int32(1), "RestartUSec": uint64(100_000), "LogLevelMax": int32(-1),
+		"ExecStart": []execCommand{{Path: "/usr/bin/svcrun", Argv: []string{"svcrun", "--state-dir=/var/lib/svckit/up", "--", "x"}}},
 	}},
 	"waits.service": {"loaded", "activating", "auto-restart", map[string]any{
 		"InvocationID": []byte{0xcd}, "InactiveExitTimestamp": uint64(us), "ActiveEnterTimestamp": uint64(0),
 		"InactiveEnterTimestamp": uint64(us + 1e6), "StateChangeTimestamp": uint64(us + 2e6), "NRestarts": uint32(7),
 		"StatusText": "", "Result": "core-dump", "ExecMainCode": int32(3), "ExecMainStatus": int32(11),
 		"ExecMainExitTimestamp": uint64(us + 9e5), "RestartUSec": uint64(1e6), "RestartUSecNext": uint64(26.5e6),
+		"ExecStart": []execCommand{{Path: "/bin/sleep", Argv: []string{"sleep", "1"}}}, "LogLevelMax": int32(5),
 	}},
 	"old.service": {"loaded", "failed", "failed", map[string]any{
 		"RestartUSec": uint64(math.MaxUint64), "StateChangeTimestamp": uint64(math.MaxUint64), "Result": "exit-code",
@@ -119,12 +131,13 @@ func TestServicesAreReadWithAllThatTellsOfARun(t *testing.T) {
 			Unit: "up.service", InvocationID: "ab01", LoadState: "loaded", ActiveState: "active", SubState: "running",
 			StatusText: "live 2/2", NRestarts: 3,
 			LeftInactive: time.UnixMicro(us), BecameActive: time.UnixMicro(us + 5e6),
+			Svcrun: &history.Svcrun{StateDir: "/var/lib/svckit/up"},
 		},
 		{
 			Unit: "waits.service", InvocationID: "cd", LoadState: "loaded", ActiveState: "activating", SubState: "auto-restart",
 			Result: "core-dump", NRestarts: 7, Exit: history.Exit{Kind: history.Dumped, Status: 11},
 			LeftInactive: time.UnixMicro(us), BecameInactive: time.UnixMicro(us + 1e6), Changed: time.UnixMicro(us + 2e6),
-			MainExited: time.UnixMicro(us + 9e5), RestartDelay: 26500 * time.Millisecond,
+			MainExited: time.UnixMicro(us + 9e5), RestartDelay: 26500 * time.Millisecond, HidesHistory: true,
 		},
 	}
 	if diff := cmp.Diff(want, states); diff != "" {

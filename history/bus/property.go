@@ -44,6 +44,8 @@ var properties = []property{
 	{serviceIface, "ExecMainStatus", never, Brief, func(s *history.State, v dbus.Variant) { s.Exit.Status = int(number(v)) }},
 	{serviceIface, "ExecMainExitTimestamp", never, Full, func(s *history.State, v dbus.Variant) { s.MainExited = timestamp(v) }},
 	{serviceIface, "RestartUSec", never, Brief, func(s *history.State, v dbus.Variant) { s.RestartDelay = span(v) }},
+	{serviceIface, "ExecStart", Full, Full, func(s *history.State, v dbus.Variant) { s.Svcrun = svcrun(v) }},
+	{serviceIface, "LogLevelMax", Full, Full, func(s *history.State, v dbus.Variant) { s.HidesHistory = hidesInfo(v) }},
 	// Since 254, and then it is the delay with the ladder taken into account.
 	{serviceIface, "RestartUSecNext", never, Brief, func(s *history.State, v dbus.Variant) { s.RestartDelay = span(v) }},
 }
@@ -95,6 +97,28 @@ func span(v dbus.Variant) time.Duration {
 func id(v dbus.Variant) string {
 	raw, _ := v.Value().([]byte)
 	return hex.EncodeToString(raw)
+}
+
+// svcrun finds svcrun among the commands of ExecStart=, an a(sasbttttuii).
+func svcrun(v dbus.Variant) *history.Svcrun {
+	commands, _ := v.Value().([][]any)
+	for _, command := range commands {
+		if len(command) < 2 {
+			continue
+		}
+		argv, _ := command[1].([]string)
+		if s, ok := history.ParseSvcrun(argv); ok {
+			return &s
+		}
+	}
+	return nil
+}
+
+// hidesInfo reads a LogLevelMax=, which is -1 for none: the manager's lines of a
+// run are of level 6 (LOG_INFO in syslog(3)) and more important.
+func hidesInfo(v dbus.Variant) bool {
+	level := number(v)
+	return 0 <= level && level < 6
 }
 
 // exitKind reads the si_code of SIGCHLD: waitid(2).

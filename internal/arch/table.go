@@ -42,7 +42,7 @@ var Table = map[string]Rule{
 		Modules: []string{cli},
 	},
 	"cmd/svcstat": {
-		Imports: []string{"history", "history/bus", "history/journal", "internal/syntax", "internal/verbs"},
+		Imports: []string{"history", "history/bus", "history/journal", "history/records", "internal/syntax", "internal/verbs"},
 		Modules: []string{cli},
 	},
 	"internal/verbs": {Imports: []string{"internal/syntax"}, Modules: []string{cli}},

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/history/bus"
+	"github.com/svckit/svckit/history/journal"
+	"github.com/svckit/svckit/history/records"
+	"github.com/svckit/svckit/internal/verbs"
+)
+
+// ownDirectory is where a unit's svcrun keeps its records if its command line is
+// not to be had: what svcgen writes, StateDirectory=svckit/%N.
+const ownDirectory = "/var/lib/svckit"
+
+// subject is the service that is asked about, and where to look.
+type subject struct {
+	unit     string
+	since    time.Time // of the journal; zero: all
+	stateDir string    // of svcrun's records; "" for where the unit has them
+}
+
+func stateDirFlag() cli.Flag {
+	return &cli.StringFlag{Name: "state-dir", Usage: stateDirUsage}
+}
+
+// parseSubject reads the one UNIT of a command line.
+func parseSubject(c *cli.Context) (subject, error) {
+	if c.NArg() != 1 {
+		return subject{}, verbs.Usagef(oneUnitText, c.Command.Name, c.NArg(), c.Command.Name)
+	}
+	unit, err := serviceName(c.Args().First())
+	if err != nil {
+		return subject{}, err
+	}
+	s := subject{unit: unit, stateDir: c.String("state-dir")}
+	if c.IsSet("state-dir") && s.stateDir == "" {
+		return subject{}, verbs.Usagef("flag --state-dir: the directory is empty; write for example %s/%s", ownDirectory, bareName(unit))
+	}
+	return s, nil
+}
+
+// record is all that the sources tell of a unit.
+type record struct {
+	unit    string
+	state   *history.State // nil where D-Bus could not be asked
+	journal bool           // the journal could be read
+	records bool           // svcrun has left some
+	runs    []history.Run
+}
+
+// collect asks the journal, the manager and svcrun's records, and does with less
+// where it must. Its warnings are a line each.
+func collect(ctx context.Context, about subject, warnings io.Writer) (record, error) {
+	fold := history.NewFold(about.unit)
+	report, journalErr := journal.Reader{}.Read(ctx, journal.Query{Unit: about.unit, Since: about.since}, fold.Add)
+	warn(warnings, journalWarnings(report))
+	busCtx, cancel := context.WithTimeout(ctx, busTimeout)
+	defer cancel()
+	conn, state, busErr := askBus(busCtx, about.unit)
+	if conn != nil {
+		defer conn.Close()
+	}
+	rec := record{unit: about.unit, journal: journalErr == nil}
+	if busErr == nil {
+		rec.state = &state
+		fold.AddState(state)
+	}
+	kept, unread := records.Read(about.recordsOf(rec.state))
+	rec.records = len(kept) > 0
+	warn(warnings, recordWarnings(unread))
+	fold.AddRecords(kept)
+	rec.runs = fold.Runs()
+	switch {
+	case ctx.Err() != nil:
+		return rec, ctx.Err()
+	case len(rec.runs) == 0 && busErr == nil && state.LoadState == "not-found":
+		return rec, noSuchUnit(busCtx, conn, about.unit)
+	case journalErr != nil && busErr != nil && !rec.records:
+		return rec, fmt.Errorf("nothing can be told of %s: %w", about.unit, errors.Join(journalErr, busErr))
+	}
+	warn(warnings, missingSources(rec, journalErr, busErr))
+	return rec, nil
+}
+
+func warn(w io.Writer, lines []string) {
+	for _, line := range lines {
+		fmt.Fprintln(w, line)
+	}
+}
+
+// recordsOf is the state directory of the unit's svcrun.
+func (s subject) recordsOf(state *history.State) string {
+	switch {
+	case s.stateDir != "":
+		return s.stateDir
+	case state != nil && state.Svcrun != nil && state.Svcrun.StateDir != "":
+		return state.Svcrun.StateDir
+	}
+	return filepath.Join(ownDirectory, bareName(s.unit))
+}
+
+// bareName is a unit's name without its suffix, systemd's %N.
+func bareName(unit string) string { return strings.TrimSuffix(unit, serviceSuffix) }
+
+// askBus asks the manager for the unit. The connection is for further questions.
+func askBus(ctx context.Context, unit string) (*bus.Conn, history.State, error) {
+	conn, err := bus.Dial(ctx)
+	if err != nil {
+		return nil, history.State{}, err
+	}
+	state, err := conn.Service(ctx, unit)
+	return conn, state, err
+}
