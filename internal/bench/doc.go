@@ -2,7 +2,7 @@
 // same run as what people use today: a shell loop that waits for a service, the
 // small inits, s6-supervise and systemd-notify.
 //
-//	bench [-rounds N] [-seed N] [-only LIST] [-many N] [-idle D] [-gate] [-v]
+//	bench [-rounds N] [-seed N] [-only LIST] [-many N] [-age D] [-idle D] [-gate] [-v]
 //
 // Invariants: a figure is never printed without what it is compared with, since
 // a bare time says nothing on another machine; within a scenario every

@@ -120,7 +120,8 @@ func (b *bench) missed() []string {
 
 // report prints the tables.
 func (b *bench) report(w io.Writer) {
-	fmt.Fprintf(w, "medians of %d rounds, seed %d; compare ratios, as bare figures are of this machine at this moment\n", b.rounds, b.seed)
+	fmt.Fprintf(w, "medians of %d rounds, many is %d, idle is %v, seed %d\nratios are to be compared; bare figures are of this machine at this moment\n",
+		b.rounds, b.many, b.idle, b.seed)
 	for _, m := range b.missing {
 		fmt.Fprintln(w, "left out:", m)
 	}
