@@ -95,7 +95,7 @@ var Table = map[string]Rule{
 	"internal/lab/vm/guest": {Imports: []string{"internal/lab/vm"}, Modules: []string{sys}},
 	"internal/preflight":    {Imports: []string{"internal/lab"}},
 	"internal/story":        {Imports: []string{"internal/lab"}},
-	"internal/bench":        {Imports: []string{"notify", "notify/socket"}, Modules: []string{sys}},
+	"internal/bench":        {Modules: []string{sys}},
 	"internal/demo":         {Imports: []string{"internal/lab", "internal/story", "notify", "notify/socket"}, Modules: []string{sys}},
 	"policy/e2e":            {},
 	"cmd/svcrun/e2e":        {},
