@@ -61,6 +61,11 @@ func (h host) target() (unitgen.Target, error) {
 	if err != nil {
 		return unitgen.Target{}, err
 	}
+	return h.targetOf(number)
+}
+
+// targetOf is the profile of the machine if its manager is of that version.
+func (h host) targetOf(number int) (unitgen.Target, error) {
 	text, err := h.release()
 	if err != nil {
 		text = nil // os-release(5) may be missing; the version alone is a target too

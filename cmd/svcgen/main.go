@@ -35,6 +35,9 @@ func main() {
 
 // run is the program: it returns the exit code.
 func (p program) run(args []string) int {
+	if isGenerator(args) {
+		return p.runAsGenerator(args)
+	}
 	err := verbs.Run(context.Background(), p.app(), args)
 	if err != nil {
 		p.tellError(err)
@@ -44,7 +47,7 @@ func (p program) run(args []string) int {
 
 // app is the command line.
 func (p program) app() *cli.App {
-	app := verbs.New("svcgen", appUsage, version, []*cli.Command{p.generateCommand(), p.targetsCommand()}, p.stdout, p.stderr)
+	app := verbs.New("svcgen", appUsage, version, []*cli.Command{p.generateCommand(), p.targetsCommand(), p.generatorCommand()}, p.stdout, p.stderr)
 	app.CustomAppHelpTemplate = appHelp
 	return app
 }

@@ -72,6 +72,45 @@ Exit status: 0 done, 64 usage`
 	targetLackText = "             no %s (%s of %d): %s\n"
 	targetHostText = "%-12s this machine: %s\n"
 
+	generatorUsage       = "makes units of the policies in /etc/svckit/units, for systemd"
+	generatorUsageText   = "svcgen generator NORMAL EARLY LATE"
+	generatorDescription = `Does by hand what systemd has done when it starts svcgen as a generator, see
+systemd.generator(7): makes units of all policies in /etc/svckit/units, for the
+systemd that runs here, and writes them into the directory NORMAL, with the links
+that enable them. What is wrong with a policy is one line; the others are units
+all the same.
+
+Exit status: 0 whatever the policies are like, 64 usage`
+
+	unitsFlagUsage = "take the policies from `DIR`, whose names end in .yaml"
+	userFlagUsage  = "make the units of a user's manager: policies with scope: user"
+
+	// What a generator says: the start of each line says what it is about.
+	generatorByNameText = "usage: %s NORMAL EARLY LATE\nThis is svcgen as a generator of systemd's, see svcgen generator --help.\n"
+
+	threeDirectoriesText = "generator wants three directories, not %d; write svcgen generator NORMAL EARLY LATE, see systemd.generator(7)"
+	gaveUpText           = "gave up after %v, at %s; what comes after it has no units"
+	cannotListText       = "cannot read the directory with the policies: %v"
+	otherNameText        = "%s is not read; call it %s.yaml"
+	tooManyPoliciesText  = "%s and those after it are not read; there are more than %d policies"
+	notPlainText         = "%s is no plain file"
+	skippedText          = "a policy is skipped: %v"
+	moreErrorsText       = "%v (and %d more; svcgen generate %s tells them)"
+	noDefaultsText       = "%v (no policy has units before this is mended)"
+	brokenText           = "%s is skipped, as svcgen has an error: %v"
+	oldestTargetText     = "cannot tell which systemd runs: %v; the units are for the oldest, %s"
+	otherTargetText      = "%s: target: %s is not this machine; the units are for %s"
+	otherScopeText       = "%s: a user's manager runs services with scope: user only; say so, or move the policy to %s"
+	noSvcrunText         = "the services cannot start without svcrun: %v"
+	takenText            = "%s: %s is made of %s already; give one of the two another name"
+	inlineSecretText     = "%s: a secret in a check needs svcgen generate, which keeps it in a file; here, write it into one and name that with header_file:"
+	notWrittenText       = "%s: cannot write %s: %v"
+	othersUnitText       = "%s is there, and was not written by svcgen"
+	shadowedText         = "%s: %s has no effect, as %s comes before it; remove one of the two"
+	notLinkedText        = "%s: %s=: %v"
+	noUnitNameText       = "no link is made for %s, which is no name of a unit"
+	moreLinesText        = "there is more to say; svcgen generator /tmp/a /tmp/b /tmp/c says it too"
+
 	isDirectoryText = "%s is a directory; remove it"
 	noFileText      = "%s is no plain file but, most likely, a link to another unit or a mask; " +
 		"remove it (systemctl disable or unmask), or overwrite it with --force"
