@@ -2,7 +2,6 @@ package proc
 
 import (
 	"os"
-	"runtime"
 	"strings"
 	"time"
 
@@ -84,14 +83,17 @@ const raiseWait = time.Second
 // raise gives the signal its default disposition and sends it to this process.
 // signal.Reset would not do: Go's own default for SIGABRT and its like is a
 // dump of goroutines and exit status 2.
+//
+// Nothing here may want a new thread, not even to lock this one: a service may
+// have used up its limit of processes. Wherever the Go runtime has this goroutine
+// go on, the thread that it has left lets the signal through.
 func raise(s syntax.Signal) {
-	runtime.LockOSThread()
 	if s != syntax.SIGKILL && dispose(s, sigDfl) != nil {
 		return
 	}
 	var set unix.Sigset_t
 	set.Val[0] = 1 << (uint(s) - 1)
 	_ = unix.PthreadSigmask(unix.SIG_UNBLOCK, &set, nil)
-	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), unix.Signal(s))
+	_ = unix.Kill(os.Getpid(), unix.Signal(s))
 	time.Sleep(raiseWait) //nolint:forbidigo // the event is this process's death
 }

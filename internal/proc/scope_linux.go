@@ -98,19 +98,21 @@ func process(pid int) (Process, bool) {
 	return p, ok && p.PID == pid
 }
 
-// maxQuick bounds how many descendants are found quickly: beyond it the bound of
-// the walk is what counts.
+// maxQuick bounds how many descendants are found quickly.
 const maxQuick = 64
 
 // quickDescendants is Descendants by the lists of children that the kernel keeps
 // (proc_pid_tid_children(5)): some ten calls, where a walk through the process
 // table takes three for each process of the host. A child that ends meanwhile may
 // hide its siblings, so what is found is there, but there may be more. It finds
-// nothing where the kernel has no such lists.
-func quickDescendants(root int) (found []Process) {
-	seen := map[int]bool{root: true}
-	for queue := []int{root}; len(queue) > 0 && len(found) < maxQuick; queue = queue[1:] {
+// nothing where the kernel has no such lists. After bound it leaves the rest.
+func quickDescendants(root int, bound time.Duration) (found []Process) {
+	until, seen := time.Now().Add(bound), map[int]bool{root: true}
+	for queue := []int{root}; len(queue) > 0; queue = queue[1:] {
 		for _, pid := range childrenOf(queue[0]) {
+			if len(found) >= maxQuick || len(found) > 0 && time.Now().After(until) {
+				return found
+			}
 			p, ok := process(pid)
 			if !ok || seen[pid] {
 				continue

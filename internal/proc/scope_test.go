@@ -76,6 +76,9 @@ func TestWalkThatIsCutShortHasFoundSomething(t *testing.T) {
 		_ = child.Process.Kill()
 		_ = child.Wait()
 	}()
+	if found := quickDescendants(os.Getpid(), 0); len(found) != 1 {
+		t.Errorf("the quick one has found %v", found)
+	}
 	cut := processes(os.Getpid(), 0)
 	if found := descendants(cut, os.Getpid()); len(found) != 1 {
 		t.Errorf("it has found %v", found)

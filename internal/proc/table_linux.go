@@ -168,7 +168,7 @@ func (t *Table) Service() []Process {
 func (t *Table) QuickService() []Process {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.DeleteFunc(quickDescendants(os.Getpid()), func(p Process) bool { return t.helpers[p.Group] })
+	return slices.DeleteFunc(quickDescendants(os.Getpid(), walkBound), func(p Process) bool { return t.helpers[p.Group] })
 }
 
 // KillHelpers kills every probe and hook that still runs, with its group.
