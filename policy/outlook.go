@@ -88,12 +88,20 @@ func (r Restarts) comes(start int, run Run) (earliest, latest time.Duration) {
 	return earliest, add(latest, times(pauses, pause))
 }
 
-// attempt is when one start is attempted; never, if the service parks before.
+// attempt is when one start is attempted, if there are no storms; never, if the
+// service parks before. When the waits have stopped to grow, one cycle is like
+// the next, so that no number is too high to be reckoned.
 func (r Restarts) attempt(number int, run Run, c Conditions) time.Duration {
+	settled := max(r.Ladder.Steps, r.StartDelay.Ladder.Steps) + 3
+	before := time.Duration(0)
 	for start := range r.Simulate(Always(run), c) {
-		if start.Number == number {
+		switch {
+		case start.Number == number:
 			return start.At
+		case start.Number > settled:
+			return add(start.At, times(number-start.Number, start.At-before))
 		}
+		before = start.At
 	}
 	return syntax.Infinity
 }

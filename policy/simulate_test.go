@@ -266,6 +266,26 @@ func TestOutlookHoldsWhateverTheTimersDo(t *testing.T) {
 	}
 }
 
+// TestFarStartsAreReckonedAsTheyAreSimulated compares with the simulation of
+// every start up to it.
+func TestFarStartsAreReckonedAsTheyAreSimulated(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, run := restartsDrawn(t)
+		r.Limit, r.StartDelay.Storm = Never(), Storm{}
+		number := rapid.IntRange(1, 60).Draw(t, "start")
+		for _, c := range []Conditions{{Least, Least}, {Most, Most}} {
+			for start := range r.Simulate(Always(run), c) {
+				if start.Number == number {
+					if got := r.attempt(number, run, c); got != start.At {
+						t.Fatalf("start %d comes at %s, reckoned at %s", number, start.At, got)
+					}
+					break
+				}
+			}
+		}
+	})
+}
+
 // TestOutlookAgreesWithTheSmallestWindow compares with what the generator
 // derives windows from.
 func TestOutlookAgreesWithTheSmallestWindow(t *testing.T) {

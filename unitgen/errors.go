@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Position is a place in a policy file. Line and column count from 1, columns
@@ -70,4 +72,21 @@ func (w Warning) String() string {
 		return w.Message
 	}
 	return w.Position.String() + ": " + w.Message
+}
+
+// oneLine writes the control characters of a text as Go does: an error is one
+// line, and harmless to a terminal, whatever of the policy it repeats.
+func oneLine(text string) string {
+	if !strings.ContainsFunc(text, unicode.IsControl) {
+		return text
+	}
+	var out strings.Builder
+	for _, char := range text {
+		if unicode.IsControl(char) {
+			out.WriteString(strings.Trim(strconv.QuoteRune(char), "'"))
+			continue
+		}
+		out.WriteRune(char)
+	}
+	return out.String()
 }

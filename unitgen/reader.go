@@ -384,7 +384,7 @@ func (r *reader) fail(at Position, format string, args ...any) {
 	if at.File == "" {
 		at.File = r.file
 	}
-	r.errs = append(r.errs, Error{at, fmt.Errorf(format, args...).Error()})
+	r.errs = append(r.errs, Error{at, oneLine(fmt.Errorf(format, args...).Error())})
 }
 
 // failAt reports an error at the first of the paths that the file has.
