@@ -26,6 +26,10 @@ func (w *writer) reload(s *unit.Section, svcrun string) {
 	if !w.policy.Reload.Wanted || w.target.Can(notifyReload) {
 		return
 	}
+	if len(w.policy.Name) > maxAskedName {
+		w.refuse("name", "name: with %d bytes it is too long for a reload on %s, which asks svcrun by a socket of that name; shorten it to %d, or remove reload",
+			len(w.policy.Name), w.target, maxAskedName)
+	}
 	program, err := unit.ExecPath(svcrun)
 	if err != nil && w.err == nil {
 		w.err = fmt.Errorf("svcrun: %w", err)
@@ -34,6 +38,10 @@ func (w *writer) reload(s *unit.Section, svcrun string) {
 		w.reloadText(), w.target))
 	s.Add("ExecReload", program+" reload "+runtimeFlag)
 }
+
+// maxAskedName is the longest name with which the path of svcrun's socket,
+// /run/svckit/NAME/notify, is one (unix(7)).
+const maxAskedName = maxSocketPath - len("/run/svckit//notify")
 
 // reloadText says what a reload does, and how long it may take.
 func (w *writer) reloadText() string {
