@@ -202,21 +202,9 @@ func TestClosedStreamsAreNobodys(t *testing.T) {
 // A service may use up all processes that its user or its unit may have. The Go
 // runtime ends a program that gets no thread when it wants one.
 func TestNoProcessLeftEndsNobody(t *testing.T) {
-	svcrun := forAnybody(t)
-	log := newJournal(filepath.Join(t.TempDir(), "log"))
 	every := ",interval=10ms,timeout=10ms,failures=5,on-unhealthy=report"
-	cmd := exec.Command(svcrun, "--live=exec:/bin/true"+every, "--live=exec:/bin/false"+every, "--live=file:/etc/passwd"+every,
-		"--live=tcp:127.0.0.1:1"+every, "--live=listen:1"+every, "--", "/bin/sh", "-c",
-		`trap "exit 0" TERM; prlimit --pid $PPID --nproc=0:0; echo up; while :; do sleep 0.02; done`)
-	cmd.Stdout, cmd.Stderr = log, log
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
-	if os.Geteuid() == 0 { // for whom the limit is none
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 61234, Gid: 61234}}
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	cmd, log := withoutProcesses(t, `trap "exit 0" TERM`, "--live=exec:/bin/true"+every, "--live=exec:/bin/false"+every,
+		"--live=file:/etc/passwd"+every, "--live=tcp:127.0.0.1:1"+every, "--live=listen:1"+every)
 	if !log.until(regexp.MustCompile("true failed 5 times, last: cannot run true: resource temporarily unavailable")) {
 		t.Fatalf("it has not said what it lacks:\n%s", log)
 	}
@@ -226,6 +214,39 @@ func TestNoProcessLeftEndsNobody(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, log)
 	}
+}
+
+func TestNoProcessLeftIsNoOtherEnd(t *testing.T) {
+	cmd, log := withoutProcesses(t, `trap "" TERM`, "--stop=TERM@50ms", "--kill-wait=1s")
+	if err := cmd.Process.Signal(unix.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if got := cmd.ProcessState.String(); got != "signal: killed" {
+		t.Errorf("it ended with %q\n%s", got, log)
+	}
+}
+
+// withoutProcesses runs svcrun with a service that takes from svcrun's user the
+// right to more processes, and is up.
+func withoutProcesses(t *testing.T, trap string, flags ...string) (*exec.Cmd, *journal) {
+	t.Helper()
+	log := newJournal(filepath.Join(t.TempDir(), "log"))
+	service := trap + `; prlimit --pid $PPID --nproc=0:0 && echo up; while :; do sleep 0.02; done`
+	cmd := exec.Command(forAnybody(t), append(flags, "--", "/bin/sh", "-c", service)...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	if os.Geteuid() == 0 { // for whom the limit is none
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 61234, Gid: 61234}}
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	if !log.until(regexp.MustCompile("(?m)^up$")) {
+		t.Fatalf("the service does not come up:\n%s", log)
+	}
+	return cmd, log
 }
 
 // forAnybody is a copy of svcrun that users other than this one can execute.
@@ -257,6 +278,7 @@ type supervisor struct {
 	name              string
 	programs          []string
 	run               string // supervises the directory DIR
+	there             string // the file that tells that it does
 	down, up, exit    string // commands that return when it is so
 	finish            string // what its finish script gets for exit code 7
 	ready, fdForReady string
@@ -264,12 +286,12 @@ type supervisor struct {
 
 var supervisors = []supervisor{
 	{
-		name: "s6", programs: []string{"s6-supervise", "s6-svc", "s6-svwait"}, run: "s6-supervise DIR",
+		name: "s6", programs: []string{"s6-supervise", "s6-svc", "s6-svwait"}, run: "s6-supervise DIR", there: "supervise/status",
 		down: "s6-svc -wD -T 15000 -d DIR", up: "s6-svc -wU -T 15000 -u DIR", exit: "s6-svc -x -d DIR", finish: "7 0",
 		ready: "s6-svwait -U -t 15000 DIR", fdForReady: "3",
 	},
 	{
-		name: "runit", programs: []string{"runsv", "sv"}, run: "runsv DIR",
+		name: "runit", programs: []string{"runsv", "sv"}, run: "runsv DIR", there: "supervise/ok",
 		down: "sv -w 15 stop DIR", up: "sv -w 15 start DIR", exit: "sv -w 15 exit DIR", finish: "7 0", ready: "true",
 	},
 }
@@ -343,11 +365,7 @@ func (s supervisor) supervise(t *testing.T, dir string) {
 			t.Logf("%s", &said)
 		}
 	})
-	for _, fifo := range []string{"/supervise/control", "/supervise/ok"} {
-		if s.name == "runit" || fifo == "/supervise/control" {
-			eventuallyThere(t, dir+fifo)
-		}
-	}
+	eventuallyThere(t, filepath.Join(dir, s.there))
 }
 
 // command runs a command of the supervisor's.
