@@ -28,12 +28,12 @@ func times(ordinary, full int) int {
 const kept = 2
 
 // busyUnit is a unit that uses what svcrun has: sockets, directories, checks, a
-// hook, and a service that leaves others behind.
-func busyUnit() string {
+// hook, and a service that leaves others behind, which takes its stop killWait.
+func busyUnit(killWait time.Duration) string {
 	return "[Unit]\nStartLimitIntervalSec=0\n" + service("RuntimeDirectory=svckit/%N", "StateDirectory=svckit/%N", "TimeoutStopSec=20", "Environment=MARK=%n",
-		"ExecStart=/usr/bin/svcrun --runtime-dir=%t/svckit/%N --state-dir=%S/svckit/%N"+fmt.Sprintf(" --history=%d", kept)+
+		"ExecStart=/usr/bin/svcrun --runtime-dir=%t/svckit/%N --state-dir=%S/svckit/%N"+fmt.Sprintf(" --history=%d --kill-wait=%v", kept, killWait)+
 			` --ready=notify --ready=exec:/bin/true --live=exec:/bin/true,interval=200ms,timeout=200ms,failures=100 --pre-stop=/bin/true`+
-			` --stop=TERM@5s --kill-wait=100ms -- /usr/bin/stubborn leaves plain,heeding daemon,deaf`)
+			` --stop=TERM@5s -- /usr/bin/stubborn leaves plain,heeding daemon,deaf`)
 }
 
 // inventory lists what may be left behind: processes, descriptors of PID 1,
@@ -59,7 +59,7 @@ func TestStartsAndStopsLeaveNothingBehind(t *testing.T) {
 			const parallel = 10
 			b, units := newBatch(t, m), map[string]string{}
 			for i := range parallel {
-				units[fmt.Sprint(i)] = busyUnit()
+				units[fmt.Sprint(i)] = busyUnit(100 * time.Millisecond)
 			}
 			b.install(units)
 			cycle := func() {
@@ -113,42 +113,63 @@ func TestAKilledSvcrunLeavesNobodyAndTheNextStartClosesItsRecord(t *testing.T) {
 	t.Logf("seed %d: the moments", seed)
 	onEach(t, func(t *testing.T, m *labtest.Machine) {
 		installStubborn(t, m)
-		random := rand.New(rand.NewPCG(seed, uint64(m.Version())))
-		b, units, script := newBatch(t, m), map[string]string{}, ""
-		for i := range times(20, 200) {
-			name := fmt.Sprint(i)
-			units[name] = busyUnit()
-			script += killedAtAMoment(b.unit(name), i%2 == 1, random)
+		const parallel = 7
+		b, units := newBatch(t, m), map[string]string{}
+		for i := range parallel {
+			units[fmt.Sprint(i)] = busyUnit(700 * time.Millisecond)
 		}
 		b.install(units)
 		b.keep()
-		m.Run("sh", "-c", script+"wait")
-		b.until(30*time.Second, "failed", "dead")
-		for unit, left := range b.processes() {
-			t.Errorf("%d processes of %s are left", left, unit)
+		random := rand.New(rand.NewPCG(seed, uint64(m.Version())))
+		kills, byNextStart := (times(20, 200)+parallel-1)/parallel*parallel, 0
+		for range kills / parallel {
+			b.killAll(random)
+			byNextStart += b.startAgain()
 		}
-		if got := m.Run("sh", "-c", `grep -lz "^MARK=$0" /proc/[0-9]*/environ; true`, b.prefix); got != "" {
-			t.Errorf("processes are left: %s", got)
-		}
-		closedByNextStart := 0
-		b.start()
-		for unit, state := range b.until(30*time.Second, "running", "failed", "dead") {
-			if state != "running" {
-				t.Errorf("%s does not start again, it is %s:\n%s", unit, state, strings.Join(m.Journal(unit, 20), "\n"))
-			}
-			closedByNextStart += closed(t, m, unit)
-		}
-		t.Logf("%d runs of %d were closed by the next start", closedByNextStart, len(b.units))
-		if closedByNextStart == 0 {
+		t.Logf("%d runs of %d were closed by the next start", byNextStart, kills)
+		if byNextStart == 0 {
 			t.Error("the next start has closed none")
 		}
-		m.Try(append([]string{"systemctl", "stop"}, b.units...)...)
-		for unit, p := range b.show(b.units, "Result") {
-			if p["Result"] != "success" {
-				t.Errorf("%s: Result=%s after the next stop", unit, p["Result"])
-			}
-		}
 	})
+}
+
+// killAll starts all units, kills each svcrun at a moment of its own, and holds
+// that nobody is left.
+func (b *batch) killAll(random *rand.Rand) {
+	b.t.Helper()
+	script := ""
+	for i, unit := range b.units {
+		script += killedAtAMoment(unit, i%2 == 1, random)
+	}
+	b.m.Run("sh", "-c", script+"wait")
+	b.until(30*time.Second, "failed", "dead")
+	for unit, left := range b.processes() {
+		b.t.Errorf("%d processes of %s are left", left, unit)
+	}
+	if got := b.m.Run("sh", "-c", `grep -lz "^MARK=$0" /proc/[0-9]*/environ; true`, b.prefix); got != "" {
+		b.t.Errorf("processes are left: %s", got)
+	}
+}
+
+// startAgain holds that the next start of each unit works, closes the record of
+// the run before, and is followed by a clean stop. It returns how many records it
+// was that closed.
+func (b *batch) startAgain() (closedByNextStart int) {
+	b.t.Helper()
+	b.start()
+	for unit, state := range b.until(30*time.Second, "running", "failed", "dead") {
+		if state != "running" {
+			b.t.Fatalf("%s does not start again, it is %s:\n%s", unit, state, strings.Join(b.m.Journal(unit, 20), "\n"))
+		}
+		closedByNextStart += closed(b.t, b.m, unit)
+	}
+	b.m.Try(append([]string{"systemctl", "stop"}, b.units...)...)
+	for unit, p := range b.show(b.units, "Result") {
+		if p["Result"] != "success" {
+			b.t.Errorf("%s: Result=%s after the next stop", unit, p["Result"])
+		}
+	}
+	return closedByNextStart
 }
 
 // killedAtAMoment is the shell command that starts a unit and kills its svcrun at
@@ -163,7 +184,7 @@ func killedAtAMoment(unit string, stopping bool, random *rand.Rand) string {
 }
 
 // closed waits until all records of a unit but that of its present run are closed,
-// and counts those that were closed for a svcrun which did not live to do so.
+// and counts those that were closed in the place of a svcrun that had been killed.
 func closed(t *testing.T, m *labtest.Machine, unit string) (byNextStart int) {
 	t.Helper()
 	var runs []history.Record
