@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -91,7 +92,7 @@ func (p program) generator(c *cli.Context) error {
 	if c.Bool("user") {
 		scope = unitgen.ScopeUser
 	}
-	g := newGenerator(scope, c.Args().First(), p.host, &generatorLog{sinks: []sink{writerLog(p.stderr)}})
+	g := newGenerator(scope, c.Args().First(), p.host, &generatorLog{sinks: []sink{writerLog(p.stderr)}, most: math.MaxInt})
 	if dir := c.String("units"); dir != "" {
 		absolute, err := filepath.Abs(dir) // as SourcePath= wants it
 		if err != nil {
@@ -117,7 +118,7 @@ func (p program) runAsGenerator(args []string) int {
 	// than to make it.
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(generatorMemory)
-	log := &generatorLog{sinks: []sink{kernelLog, journalLog, writerLog(p.stderr)}}
+	log := &generatorLog{sinks: []sink{kernelLog, journalLog, writerLog(p.stderr)}, most: maxLogLines}
 	newGenerator(generatorScope(args[0], os.Getenv), args[1], p.host, log).runWithin(generatorBound)
 	return 0
 }

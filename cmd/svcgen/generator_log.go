@@ -13,13 +13,14 @@ import (
 // every reload, and the kernel takes no record of more than 1024 bytes with
 // its prefix (linux: kernel/printk/printk.c, devkmsg_write).
 const (
-	maxLogLines = 100
+	maxLogLines = 100 // of one run
 	maxLogLine  = 900
 )
 
 // generatorLog is where a generator says what is wrong, in a line each.
 type generatorLog struct {
 	sinks []sink // the first that takes a line has it
+	most  int    // lines, and one that says that there is more
 
 	mu   sync.Mutex
 	said map[string]bool // nothing is said twice: what is wrong with defaults is wrong with each policy
@@ -33,14 +34,14 @@ func (l *generatorLog) say(format string, args ...any) {
 	line := shortened(oneLine(fmt.Sprintf(format, args...)))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.said[line] || len(l.said) > maxLogLines {
+	if l.said[line] || len(l.said) > l.most {
 		return
 	}
 	if l.said == nil {
 		l.said = map[string]bool{}
 	}
 	l.said[line] = true
-	if len(l.said) > maxLogLines {
+	if len(l.said) > l.most {
 		line = moreLinesText
 	}
 	for _, take := range l.sinks {

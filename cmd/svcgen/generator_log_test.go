@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -11,7 +12,7 @@ import (
 
 // logTo is a log into a list.
 func logTo(lines *[]string) *generatorLog {
-	return &generatorLog{sinks: []sink{func(line string) error {
+	return &generatorLog{most: math.MaxInt, sinks: []sink{func(line string) error {
 		*lines = append(*lines, line)
 		return nil
 	}}}
@@ -20,12 +21,24 @@ func logTo(lines *[]string) *generatorLog {
 func TestLogIsNotFlooded(t *testing.T) {
 	var lines []string
 	log := logTo(&lines)
+	log.most = maxLogLines
 	for i := range 500 {
 		log.say("line %d", i)
 		log.say("the same")
 	}
 	if len(lines) != maxLogLines+1 || lines[1] != "the same" || lines[maxLogLines] != moreLinesText {
 		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
+	}
+}
+
+func TestWhoTriesByHandIsToldAll(t *testing.T) {
+	var lines []string
+	log := logTo(&lines)
+	for i := range 500 {
+		log.say("line %d", i)
+	}
+	if len(lines) != 500 {
+		t.Errorf("%d lines", len(lines))
 	}
 }
 
@@ -42,10 +55,10 @@ func TestLineIsOneAndNoLongerThanTheKernelTakes(t *testing.T) {
 func TestFirstSinkThatTakesALineHasIt(t *testing.T) {
 	var out bytes.Buffer
 	refuses := func(string) error { return errors.New("no such file") }
-	log := generatorLog{sinks: []sink{refuses, writerLog(&out), func(line string) error { return fmt.Errorf("%s came to the third", line) }}}
+	log := generatorLog{most: 1, sinks: []sink{refuses, writerLog(&out), func(line string) error { return fmt.Errorf("%s came to the third", line) }}}
 	log.say("a line")
 	if out.String() != "svckit: a line\n" {
 		t.Errorf("it says %q", out.String())
 	}
-	(&generatorLog{sinks: []sink{refuses}}).say("lost") // and nothing comes of it
+	(&generatorLog{most: 1, sinks: []sink{refuses}}).say("lost") // and nothing comes of it
 }

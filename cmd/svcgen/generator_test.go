@@ -35,7 +35,7 @@ func try(t *testing.T, policies map[string]string) *tried {
 		defaults: filepath.Join(dir, "defaults.yaml"), normal: filepath.Join(dir, "normal"), above: []string{filepath.Join(dir, "etc")},
 		svcrun: "/bin/sh", read: readPlain, sources: map[string]string{},
 		target: func() (unitgen.Target, error) { return unitgen.LookupTarget("debian13") },
-		log: &generatorLog{sinks: []sink{func(line string) error {
+		log: &generatorLog{most: maxLogLines, sinks: []sink{func(line string) error {
 			tr.lines = append(tr.lines, strings.ReplaceAll(line, dir, ""))
 			return nil
 		}}},

@@ -109,7 +109,7 @@ Exit status: 0 whatever the policies are like, 64 usage`
 	shadowedText         = "%s: %s has no effect, as %s comes before it; remove one of the two"
 	notLinkedText        = "%s: %s=: %v"
 	noUnitNameText       = "no link is made for %s, which is no name of a unit"
-	moreLinesText        = "there is more to say; svcgen generator /tmp/a /tmp/b /tmp/c says it too"
+	moreLinesText        = "there is more to say; svcgen generator /tmp/a /tmp/b /tmp/c says all of it"
 
 	isDirectoryText = "%s is a directory; remove it"
 	noFileText      = "%s is no plain file but, most likely, a link to another unit or a mask; " +
