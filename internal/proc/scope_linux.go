@@ -104,14 +104,16 @@ const maxQuick = 64
 // quickDescendants is Descendants by the lists of children that the kernel keeps
 // (proc_pid_tid_children(5)): some ten calls, where a walk through the process
 // table takes three for each process of the host. A child that ends meanwhile may
-// hide its siblings, so what is found is there, but there may be more. It finds
-// nothing where the kernel has no such lists. After bound it leaves the rest.
-func quickDescendants(root int, bound time.Duration) (found []Process) {
+// hide its siblings, so what is found is there, but there may be more; known is
+// false where the kernel has no such lists. After bound it leaves the rest.
+func quickDescendants(root int, bound time.Duration) (found []Process, known bool) {
 	until, seen := time.Now().Add(bound), map[int]bool{root: true}
 	for queue := []int{root}; len(queue) > 0; queue = queue[1:] {
-		for _, pid := range childrenOf(queue[0]) {
+		children, listed := childrenOf(queue[0])
+		known = known || listed
+		for _, pid := range children {
 			if len(found) >= maxQuick || len(found) > 0 && time.Now().After(until) {
-				return found
+				return found, known
 			}
 			p, ok := process(pid)
 			if !ok || seen[pid] {
@@ -124,24 +126,26 @@ func quickDescendants(root int, bound time.Duration) (found []Process) {
 			}
 		}
 	}
-	return found
+	return found, known
 }
 
-// childrenOf reads the lists of children of all threads of a process.
-func childrenOf(pid int) (children []int) {
+// childrenOf reads the lists of children of all threads of a process, and says
+// whether there is any list.
+func childrenOf(pid int) (children []int, listed bool) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/task"
 	for _, thread := range numbersIn(dir) {
 		list, err := ReadFile(dir + "/" + strconv.Itoa(thread) + "/children")
 		if err != nil {
 			continue
 		}
+		listed = true
 		for _, text := range bytes.Fields(list) {
 			if child, err := strconv.Atoi(string(text)); err == nil {
 				children = append(children, child)
 			}
 		}
 	}
-	return children
+	return children, listed
 }
 
 // parseStat reads pid, state, parent and group from proc_pid_stat(5). The

@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 )
 
@@ -76,7 +79,7 @@ func TestWalkThatIsCutShortHasFoundSomething(t *testing.T) {
 		_ = child.Process.Kill()
 		_ = child.Wait()
 	}()
-	if found := quickDescendants(os.Getpid(), 0); len(found) != 1 {
+	if found, _ := quickDescendants(os.Getpid(), 0); len(found) != 1 {
 		t.Errorf("the quick one has found %v", found)
 	}
 	cut := processes(os.Getpid(), 0)
@@ -151,5 +154,32 @@ func TestAGroupIsThereAsLongAsOneIsInIt(t *testing.T) {
 	table := []Process{{PID: 1, Group: 1}, {PID: 2, Group: 7}}
 	if !inGroup(table, 7) || inGroup(table, 2) || inGroup(nil, 7) {
 		t.Error("a group is told by its number")
+	}
+}
+
+func TestTheKernelsListsHaveTheDescendantsToo(t *testing.T) {
+	child := exec.Command("sh", "-c", "sleep 60 & sleep 60")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		for _, p := range Descendants() {
+			_ = unix.Kill(p.PID, unix.SIGKILL)
+		}
+		_ = child.Wait()
+	}()
+	for end := time.Now().Add(patience); len(Descendants()) < 3 && time.Now().Before(end); {
+		runtime.Gosched()
+	}
+	found, known := quickDescendants(os.Getpid(), walkBound)
+	if !known {
+		t.Skip("this kernel has no lists of children (CONFIG_PROC_CHILDREN)")
+	}
+	all := Descendants()
+	order := func(a, b Process) int { return a.PID - b.PID }
+	slices.SortFunc(found, order)
+	slices.SortFunc(all, order)
+	if len(all) < 3 || !slices.Equal(found, all) {
+		t.Errorf("by lists %+v, by the table %+v", found, all)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -111,8 +112,7 @@ func (t *Table) Reap() (reaped int, left bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for {
-		var ws unix.WaitStatus
-		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG, nil)
+		pid, ws, err := reapOne()
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case err != nil: // ECHILD
@@ -127,6 +127,17 @@ func (t *Table) Reap() (reaped int, left bool) {
 			}
 		}
 	}
+}
+
+// reapOne takes the status of a child that has ended; pid is 0 where none has. It
+// never waits, so the runtime is not told of the call: see files_linux.go.
+func reapOne() (pid int, ws unix.WaitStatus, err error) {
+	var status int32
+	r, _, errno := unix.RawSyscall6(unix.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(&status)), unix.WNOHANG, 0, 0, 0)
+	if errno != 0 {
+		return 0, 0, errno
+	}
+	return int(r), unix.WaitStatus(status), nil
 }
 
 // SignalChild sends a signal to a child that Start started, unless it has been
@@ -164,11 +175,13 @@ func (t *Table) Service() []Process {
 	return slices.DeleteFunc(Descendants(), func(p Process) bool { return t.helpers[p.Group] })
 }
 
-// QuickService is Service in a fraction of the time, and may miss some of it.
-func (t *Table) QuickService() []Process {
+// QuickService is Service in a fraction of the time, and may miss some of it;
+// known is false where nothing can be found in this way.
+func (t *Table) QuickService() (found []Process, known bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.DeleteFunc(quickDescendants(os.Getpid(), walkBound), func(p Process) bool { return t.helpers[p.Group] })
+	found, known = quickDescendants(os.Getpid(), walkBound)
+	return slices.DeleteFunc(found, func(p Process) bool { return t.helpers[p.Group] }), known
 }
 
 // KillHelpers kills every probe and hook that still runs, with its group.

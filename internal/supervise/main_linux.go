@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -89,13 +90,16 @@ func (s *service) signal(sig syntax.Signal, to machine.Target) {
 	}
 }
 
+// manySweeps is a kill wait in which SIGKILL is sent time and again.
+const manySweeps = time.Second
+
 // signalTree sends a signal to all of the service that can be found. The first
 // SIGKILL goes to what is found quickly: the main process's end waits for its
 // turn meanwhile. The next ones, which come until nothing is left, reach the rest.
 func (s *service) signalTree(sig syntax.Signal) {
-	if sig == syntax.SIGKILL && !s.swept {
+	if sig == syntax.SIGKILL && !s.swept && s.o.Machine.Drain.KillWait >= manySweeps {
 		s.swept = true
-		if found := s.table.QuickService(); len(found) > 0 {
+		if found, known := s.table.QuickService(); known {
 			proc.SignalAll(found, sig)
 			return
 		}
@@ -148,7 +152,8 @@ func (s *service) others() int {
 	if s.o.KillScope == ScopeMain {
 		return 0
 	}
-	if count := s.countOthers(s.table.QuickService()); count > 0 {
+	found, _ := s.table.QuickService()
+	if count := s.countOthers(found); count > 0 {
 		return count
 	}
 	return s.countOthers(s.table.Service())

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -235,6 +236,7 @@ func (s *service) passWords() {
 		before := s.received.Load()
 		last = time.Now()
 		s.said <- struct{}{}
+		runtime.Gosched() // until the loop has heard it, or there would be more to hear
 		wait = pace
 		if s.received.Load()-before >= turn {
 			wait = floodPace

@@ -123,8 +123,7 @@ func (l *Listener) Wait() error {
 				return true
 			}
 			waited = true
-			ready, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
-			return ready > 0
+			return readable(fd)
 		})
 	}
 	if err != nil { // the poller's own error: the file is closed
@@ -150,7 +149,7 @@ func (l *Listener) Receive() (Datagram, bool) {
 
 // receive takes one datagram off the socket.
 func (l *Listener) receive(fd int) (Datagram, error) {
-	n, oobn, flags, _, err := unix.Recvmsg(fd, l.data, l.oob, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
+	n, oobn, flags, err := recvmsg(fd, l.data, l.oob)
 	if err != nil {
 		return Datagram{}, err
 	}

@@ -124,7 +124,7 @@ func transmit(fd int, data []byte, fds []int) error {
 		rights = unix.UnixRights(fds...)
 	}
 	for {
-		err := unix.Sendmsg(fd, data, rights, nil, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
+		err := sendmsg(fd, data, rights)
 		if !errors.Is(err, unix.EINTR) {
 			return err
 		}
@@ -213,7 +213,7 @@ func (s *Sender) WaitRoom() {
 func (s *Sender) Unread() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	bytes, err := unix.IoctlGetInt(s.fd, unix.SIOCOUTQ)
+	bytes, err := unreadBytes(s.fd)
 	return len(s.queue) > 0 || err != nil || bytes > 0
 }
 
