@@ -23,6 +23,7 @@ const (
 	maxAliases = 100
 
 	maxDocuments = 100
+	maxKeys      = 1000 // of one mapping
 )
 
 // parseDocuments reads the YAML documents of the file, and checks what does
@@ -172,6 +173,10 @@ func (r *reader) checkTree(n *yaml.Node, depth int) {
 
 // checkKeys reports keys that are no words, and those that stand twice.
 func (r *reader) checkKeys(n *yaml.Node) {
+	if len(n.Content)/2 > maxKeys {
+		r.errorf(n, "%d keys; at most %d are read", len(n.Content)/2, maxKeys)
+		n.Content = n.Content[:2*maxKeys]
+	}
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]

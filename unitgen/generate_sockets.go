@@ -86,7 +86,16 @@ var listenDirectives = map[string]string{
 
 // socketFile writes who may use the files of Unix sockets: it is one answer
 // for all sockets of a unit.
-func (w *writer) socketFile(s *unit.Section, sockets []Socket) {
+func (w *writer) socketFile(s *unit.Section, all []Socket) {
+	var sockets []Socket
+	for _, socket := range all {
+		if strings.HasPrefix(socket.Listen, "/") {
+			sockets = append(sockets, socket)
+		}
+	}
+	if len(sockets) == 0 {
+		return
+	}
 	for _, directive := range []struct {
 		name string
 		of   func(Socket) string

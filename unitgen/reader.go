@@ -113,6 +113,10 @@ func (r *reader) unknownKey(key *yaml.Node, path string, known, later []string) 
 	if path != "" {
 		where = " in " + path
 	}
+	if len(r.errs) > maxErrors { // it will not be told
+		r.errorf(key, "unknown key")
+		return
+	}
 	if slices.Contains(later, key.Value) {
 		r.errorf(key, "this version of svckit does not have the key %q%s; remove it", key.Value, where)
 		return
