@@ -158,7 +158,7 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	p.cmd.Dir, p.cmd.Env = ts.MkAbs("."), environment(ts)
 	p.cmd.Stdout, p.cmd.Stderr = out, p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // without the terminal at which the tests may run
-	p.cmd.WaitDelay = 50 * time.Millisecond // for what a daemon holds open
+	p.cmd.WaitDelay = 50 * time.Millisecond                // for what a daemon holds open
 	ts.Check(p.cmd.Start())
 	s.know(name, p.cmd.Process.Pid)
 	s.mu.Lock()
