@@ -20,7 +20,7 @@ import (
 
 // bootBound is how long a boot may take; it takes about 20 seconds on two idle
 // cores.
-const bootBound = 2 * time.Minute
+const bootBound = 3 * time.Minute
 
 // kernelArguments: the console is the first serial line; what is masked would
 // wait for devices, which nobody makes known without udev.
