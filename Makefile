@@ -13,6 +13,8 @@ programs := ./cmd/svcrun ./cmd/svckit-probe ./cmd/svcgen ./cmd/svcstat
 ldflags   = -s -w -X main.version=$(VERSION)
 # svcrun's own entry point, which sees what signals it was given ignored: internal/proc/entry_linux_*.s.
 entry    := -E=svckit_rt0
+# The command line's own manual pages are not written; what writes them would take a third of svcgen's start.
+tags     := urfave_cli_no_docs
 lint     := $(GO) tool -modfile=tools/go.mod golangci-lint
 
 # The packages whose tests boot a systemd are those that import internal/lab. They run after the others and one by one,
@@ -37,7 +39,7 @@ endef
 
 .PHONY: build
 build: ## the three static programs and svcrun's helper, into ./bin; VERSION=… stamps another version
-	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(ldflags)' -ldflags './cmd/svcrun=$(ldflags) $(entry)' -o bin/ $(programs)
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -tags $(tags) -ldflags '$(ldflags)' -ldflags './cmd/svcrun=$(ldflags) $(entry)' -o bin/ $(programs)
 
 .PHONY: demo
 demo: deps build ## the story from policy to history on a real systemd, as a time line

@@ -20,7 +20,7 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	build := exec.Command("go", "build", "-trimpath", "-ldflags="+module+"/cmd/svcrun=-E=svckit_rt0", "-o", dir+"/",
+	build := exec.Command("go", "build", "-trimpath", "-tags=urfave_cli_no_docs", "-ldflags="+module+"/cmd/svcrun=-E=svckit_rt0", "-o", dir+"/",
 		module+"/cmd/svcrun", module+"/cmd/svckit-probe", module+"/cmd/svcgen", module+"/cmd/svcstat")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	build.Stderr = os.Stderr
