@@ -56,7 +56,7 @@ func Derive(p Policy, t Target) (Derived, []Warning, error) {
 	}
 	restarts, warnings, err := deriveRestarts(p, t, d.Hang)
 	d.Restarts = restarts
-	d.Start = restarts.StartDelay.Longest() + p.Ready.StartTimeout + p.Drain.StepsBudget() + margin
+	d.Start = restarts.startLimit(p)
 	if p.Reload.Wanted { // the manager has one limit for both
 		d.Start = max(d.Start, p.Reload.Timeout+margin)
 	}

@@ -115,6 +115,18 @@ func (r *Restarts) stable(restart Restart, t Target) {
 	}
 }
 
+// preparing is the longest that the commands of start_pre take: to each of
+// them TimeoutStartSec= applies anew.
+func (r Restarts) preparing(p Policy) time.Duration {
+	return time.Duration(len(p.StartPre)) * r.startLimit(p)
+}
+
+// startLimit is TimeoutStartSec= but for reloads: the longest that svcrun holds
+// a start back, and that the start and the stop after it take.
+func (r Restarts) startLimit(p Policy) time.Duration {
+	return r.StartDelay.Longest() + p.Ready.StartTimeout + p.Drain.StepsBudget() + margin
+}
+
 // setLimit sets the start limit, and makes sure that it can be reached.
 func (r *Restarts) setLimit(p Policy, h Hang) error {
 	giveUp := p.Restart.GiveUp
@@ -136,7 +148,7 @@ func (r *Restarts) setLimit(p Policy, h Hang) error {
 	r.Limit = policy.Limit{Starts: starts, Within: giveUp.Within}
 	switch {
 	case giveUp.Within == 0:
-		r.Run = p.Ready.StartTimeout + max(h.Gone, p.Drain.StepsBudget())
+		r.Run = r.preparing(p) + p.Ready.StartTimeout + max(h.Gone, p.Drain.StepsBudget())
 		r.Limit.Within = roundUp(smallest+time.Duration(starts)*r.Run, time.Second)
 	case giveUp.Within < smallest:
 		return p.errorAt("restart.give_up.within", "restart.give_up.within %s may never be reached: the first %s %s, and each of systemd's timers may be %s late; write %s or more",

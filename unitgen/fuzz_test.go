@@ -20,6 +20,12 @@ func FuzzPolicyFile(f *testing.F) {
 	for _, m := range mistakes {
 		f.Add([]byte(m.text))
 	}
+	for _, m := range keyMistakes {
+		f.Add([]byte("name: x\nexec: /bin/a\n" + m.line + "\n"))
+	}
+	for path, c := range changes {
+		f.Add([]byte("name: x@\nexec: [/bin/x, '%i']\n" + c.with + "\n# " + path))
+	}
 	examples, err := filepath.Glob("../examples/*.yaml")
 	if err != nil || len(examples) == 0 {
 		f.Fatal("no examples", err)
@@ -40,6 +46,24 @@ func FuzzPolicyFile(f *testing.F) {
 		for _, p := range policies {
 			for _, target := range targets {
 				checkUnits(t, p, target)
+			}
+		}
+	})
+}
+
+// FuzzDefaultsFile puts any file below a service as its defaults.
+func FuzzDefaultsFile(f *testing.F) {
+	f.Add([]byte("name: x\nexec: /bin/x\nrestart: {when: no}\n"), []byte("user: a\nrestart: {cap: 5min, give_up: {starts: 5}}\n"))
+	f.Add([]byte("defaults: {env: {A: b}}\n---\nname: x\nexec: /bin/x\nreload: {exec: /bin/r}\n"), []byte("reload: {signal: HUP}\nenv: {C: d}\n"))
+	f.Add([]byte("name: x\nexec: /bin/x\nscope: user\n"), []byte("&a {user: x, hardening: strict, extra: *a}\n"))
+	f.Fuzz(func(t *testing.T, data, defaults []byte) {
+		policies, err := Read("x.yaml", data, Text{"d.yaml", defaults})
+		if err != nil {
+			checkPlaces(t, err)
+		}
+		for _, p := range policies {
+			if err == nil {
+				checkUnits(t, p, targets[0])
 			}
 		}
 	})

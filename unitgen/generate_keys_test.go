@@ -20,7 +20,9 @@ func made(t *testing.T, lines, target string) Result {
 
 func TestKeysBecomeTheseDirectives(t *testing.T) {
 	for lines, want := range map[string][]string{
-		"start_pre: [/bin/a, [/bin/b, 'c d$']]":                          {"ExecStartPre=/bin/a\nExecStartPre=/bin/b \"c d$$\"\nExecStart="},
+		"start_pre: [/bin/a, [/bin/b, 'c d$']]": {"ExecStartPre=/bin/a\nExecStartPre=/bin/b \"c d$$\"\nExecStart="},
+		"start_pre: [/bin/a, /bin/b]\nrestart: {base: 1s, cap: 1s, give_up: {starts: 2}}": {
+			"and 2 runs of 6min 40s at most (start_pre, start timeout, then a hang or a stop).\n", "TimeoutStartSec=2min 15s\n", "StartLimitIntervalSec=13min 23s\n"},
 		"env_files: [/etc/a b%, -/etc/c]":                                {"EnvironmentFile=/etc/a b%%\nEnvironmentFile=-/etc/c\n"},
 		"wants: [a.service]\nafter: [a.service]":                         {"After=a.service\nWants=a.service\n"},
 		"after: [network-online.target]":                                 {"After=network-online.target\n# after: of network-online.target pulls it in as well.\nWants=network-online.target\n"},

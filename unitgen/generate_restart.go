@@ -50,10 +50,14 @@ func (w *writer) limitText() string {
 	if r.Randomized > 0 || r.StartDelay.Jitter != policy.NoJitter || r.StartDelay.Storm.Enabled() {
 		of = "late timers and chance"
 	}
+	run := "start timeout"
+	if len(w.policy.StartPre) > 0 {
+		run = "start_pre, start timeout"
+	}
 	switch {
 	case giveUp.Within == 0:
-		text += fmt.Sprintf("\nThe window: %s of waiting, %s for %s, and %d runs of %s at most (start timeout, then a hang or a stop).",
-			about(wait), about(slack), of, limit.Starts, about(r.Run))
+		text += fmt.Sprintf("\nThe window: %s of waiting, %s for %s, and %d runs of %s at most (%s, then a hang or a stop).",
+			about(wait), about(slack), of, limit.Starts, about(r.Run), run)
 	case limit.Within != syntax.Infinity:
 		text += fmt.Sprintf("\nThe waits until then are %s, %s add up to %s; %s are left for the runs.",
 			about(wait), of, about(slack), about(limit.Within-wait-slack))

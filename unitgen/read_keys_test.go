@@ -35,6 +35,13 @@ var keyMistakes = []struct {
 	{"an unknown level", "hardening: stict", []string{`3:12 hardening: "stict" is not known; did you mean strict`}},
 	{"a run of nothing", "runtime_max: 0", []string{`3:14 runtime_max: "0" is too short; the least is 1s`}},
 
+	{"a start timeout below nothing", "ready: {start_timeout: -5s}", []string{"3:24 ready.start_timeout: "}},
+	{"a start timeout beyond counting", "ready: {start_timeout: 99999999999999999999h}", []string{"3:24 ready.start_timeout: "}},
+	{"a run beyond counting", "runtime_max: 99999999999y", []string{"3:14 runtime_max: "}},
+	{"no steps, and ten thousand", "restart: {steps: 10000}", []string{"3:18 restart.steps: 10000 is out of range; write 1 to 5000"}},
+	{"memory below nothing", "resources: {memory_max: -1}", []string{"3:25 resources.memory_max: "}},
+	{"memory beyond counting", "resources: {memory_max: 99999999999999999999E}", []string{"3:25 resources.memory_max: "}},
+	{"a NUL in an argument", "start_pre: [[/bin/a, \"b\\0c\"]]", []string{"3:22 start_pre[0][1] has a NUL byte"}},
 	{"sockets as a mapping", "sockets: {listen: 80}", []string{"3:10 sockets wants a list, such as [{listen: 127.0.0.1:8080, name: http}]; this is a mapping"}},
 	{"a socket with a host's name", "sockets: ['localhost:80', ':80', '::1:80', '1.2.3.4', 0, 65536, '[::1]:x', 'x']", []string{
 		`3:11 sockets[0]: "localhost:80" has a name where systemd wants an address; write 127.0.0.1:80 or [::1]:80`,

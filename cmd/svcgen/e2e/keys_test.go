@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
 )
 
@@ -171,6 +172,27 @@ func TestWhoWantsToKnowOfFailuresIsTold(t *testing.T) {
 				t.Errorf("%s is told of %q", key, got)
 			}
 		}
+	})
+}
+
+// Without live checks svcrun's heartbeats keep a service alive, and their end
+// is noticed.
+func TestAWrappersHeartbeatIsOwed(t *testing.T) {
+	onEach(t, func(t *testing.T, m *labtest.Machine) {
+		name := bare(m)
+		s := &services{t: t, m: m}
+		s.add("name: " + name + "\nexec: [/bin/sleep, '1000']\nwatchdog: wrapper\nrestart: {when: no}\n")
+		m.Write(unitDir+name+".service.d/quick.conf", "[Service]\nWatchdogSec=1s\nTimeoutAbortSec=1s\n", 0o644)
+		s.load()
+		unit := name + ".service"
+		m.Run("systemctl", "start", unit)
+		for range 3 {
+			last := m.Show(unit, "WatchdogTimestampMonotonic")["WatchdogTimestampMonotonic"]
+			m.WaitUntil(10*time.Second, unit, func(p lab.Properties) bool { return p["WatchdogTimestampMonotonic"] != last }, "WatchdogTimestampMonotonic")
+		}
+		m.Run("systemctl", "kill", "--kill-who=main", "--signal=STOP", unit)
+		m.WaitFor(10*time.Second, unit, "ActiveState=failed", "Result=watchdog")
+		m.Run("rm", "-r", unitDir+name+".service.d")
 	})
 }
 
