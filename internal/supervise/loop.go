@@ -23,6 +23,7 @@ type world struct {
 	readable <-chan struct{}  // the child has said something
 	written  <-chan struct{}  // the child has written to the descriptor of a check
 	warnings <-chan error     // what went wrong beside the loop
+	alarm    alarm            // of the machine's deadline; nil for one of the runtime's
 	gone     <-chan struct{}  // a main process that is no child of svcrun's has ended
 
 	spawn   func() (pid int, err error)
@@ -43,11 +44,24 @@ type world struct {
 	log     func(machine.Level, string)
 }
 
+// alarm rings once when it was set to. One ring too many does no harm.
+type alarm interface {
+	C() <-chan time.Time
+	Reset(time.Duration)
+	Stop()
+}
+
+// runtimeAlarm is an alarm by a timer of the Go runtime's.
+type runtimeAlarm struct{ timer *time.Timer }
+
+func (a runtimeAlarm) C() <-chan time.Time   { return a.timer.C }
+func (a runtimeAlarm) Reset(d time.Duration) { a.timer.Reset(d) }
+func (a runtimeAlarm) Stop()                 { a.timer.Stop() }
+
 // loop owns the machine.
 type loop struct {
 	world
 	machine *machine.Machine
-	timer   *time.Timer
 
 	probed    chan machine.Probed
 	hooked    chan machine.HookEnded
@@ -68,11 +82,13 @@ func newLoop(w world, cfg machine.Config) *loop {
 	l := &loop{
 		world:   w,
 		machine: machine.New(cfg, time.Now()),
-		timer:   time.NewTimer(0),
 		probed:  make(chan machine.Probed),
 		hooked:  make(chan machine.HookEnded),
 		endHook: func() {},
 		warned:  map[string]bool{},
+	}
+	if l.alarm == nil {
+		l.alarm = runtimeAlarm{time.NewTimer(0)}
 	}
 	l.probes, l.endProbes = context.WithCancel(context.Background())
 	checks := append(append([]watchdog.Check(nil), cfg.Ready...), cfg.Live...)
@@ -104,7 +120,7 @@ func (l *loop) run() machine.Outcome {
 			l.step(p)
 		case h := <-l.hooked:
 			l.step(h)
-		case <-l.timer.C:
+		case <-l.alarm.C():
 			l.tick()
 		}
 	}
@@ -113,7 +129,7 @@ func (l *loop) run() machine.Outcome {
 
 // end stops what runs beside the loop.
 func (l *loop) end() {
-	l.timer.Stop()
+	l.alarm.Stop()
 	l.endProbes()
 	l.endHook()
 	l.answerAll("the service has ended")
@@ -132,9 +148,9 @@ func (l *loop) step(event machine.Event) {
 		}
 	}
 	if deadline, ok := l.machine.Deadline(); ok {
-		l.timer.Reset(time.Until(deadline))
+		l.alarm.Reset(time.Until(deadline))
 	} else {
-		l.timer.Stop()
+		l.alarm.Stop()
 	}
 }
 

@@ -43,6 +43,7 @@ var passing = []string{"STATUS", "WATCHDOG", "WATCHDOG_USEC", "EXTEND_TIMEOUT_US
 type service struct {
 	o         Options
 	table     *proc.Table
+	alarm     *kernelAlarm // nil where the kernel has none
 	listener  *socket.Listener
 	sender    *socket.Sender // nil where nobody listens
 	probes    []probe.Probe
@@ -80,14 +81,18 @@ func Run(o Options) (machine.Outcome, error) {
 	if o.Machine.Hold = s.holdBack(); o.Machine.Hold.Total() > 0 {
 		s.attend()
 	}
-	l := newLoop(world{
+	w := world{
 		signals: s.signals, children: s.children, readable: s.said, gone: s.gone, written: s.written,
 		spawn: s.spawn, signal: s.signal, reap: s.reap, others: s.others,
 		receive: s.receive, trusts: s.trusts, send: s.send, noticed: s.noticed,
 		probe: s.probe, hook: s.hook, log: o.Log,
 		adopt: s.adopt, lost: s.lost, answer: socket.Answer,
 		note: s.note, forget: s.forget, warnings: s.warnings,
-	}, o.Machine)
+	}
+	if s.alarm != nil {
+		w.alarm = s.alarm
+	}
+	l := newLoop(w, o.Machine)
 	outcome := l.run()
 	s.closeRun(outcome)
 	return outcome, nil
@@ -119,6 +124,9 @@ func prepare(o Options) (*service, error) {
 		return nil, err
 	}
 	proc.ReserveThreads(s.blocking()) // on a busy host the service may have used up what there is a moment after its start
+	if a, err := newKernelAlarm(); err == nil {
+		s.alarm = a
+	}
 	return s, nil
 }
 
@@ -137,6 +145,9 @@ func (s *service) attend() {
 	}
 	go s.passSignals()
 	go s.passWords()
+	if s.alarm != nil {
+		go s.alarm.run(s.closed)
+	}
 }
 
 // blocking is how many probes and writers a file system that hangs can keep in
