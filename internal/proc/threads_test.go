@@ -14,3 +14,13 @@ func TestThreadsAreThereBeforeTheyAreNeeded(t *testing.T) {
 		}
 	})
 }
+
+func TestThreadsAreThereOnABusyHostToo(t *testing.T) {
+	alone(t, func(t *testing.T) {
+		const count = 30
+		lockThreads(count)
+		if there := threads(); there < count+2 {
+			t.Errorf("%d threads", there)
+		}
+	})
+}
