@@ -42,7 +42,10 @@ var Table = map[string]Rule{
 		Modules: []string{cli},
 	},
 	"cmd/svcstat": {
-		Imports: []string{"history", "history/bus", "history/journal", "history/records", "internal/syntax", "internal/verbs"},
+		Imports: []string{
+			"history", "history/bus", "history/journal", "history/records", "history/why", "internal/restarts",
+			"internal/syntax", "internal/verbs", "policy",
+		},
 		Modules: []string{cli},
 	},
 	"internal/verbs": {Imports: []string{"internal/syntax"}, Modules: []string{cli}},
@@ -64,7 +67,7 @@ var Table = map[string]Rule{
 	"history/records":        {Imports: []string{"history", "internal/statefile"}},
 	"internal/restarts":      {Imports: []string{"internal/statefile", "policy"}, Modules: []string{sys}},
 	"internal/statefile":     {Modules: []string{sys}},
-	"history/bus":            {Imports: []string{"history"}, Modules: []string{goDBus, goSystemd}},
+	"history/bus":            {Imports: []string{"history", "history/why", "internal/syntax", "policy"}, Modules: []string{goDBus, goSystemd}},
 	"history/journal":        {Imports: []string{"history"}},
 
 	// What decides.
@@ -84,6 +87,7 @@ var Table = map[string]Rule{
 	"watchdog":        {Pure: true, Imports: []string{"internal/syntax"}},
 	"notify":          {Pure: true},
 	"history":         {Pure: true, Imports: []string{"internal/syntax"}},
+	"history/why":     {Pure: true, Imports: []string{"history", "internal/syntax", "policy"}},
 	"internal/syntax": {Pure: true},
 
 	// What shows and proves the rest.
@@ -95,7 +99,7 @@ var Table = map[string]Rule{
 	"internal/lab/vm/guest": {Imports: []string{"internal/lab/vm"}, Modules: []string{sys}},
 	"internal/preflight":    {Imports: []string{"internal/lab"}},
 	"internal/story":        {Imports: []string{"internal/lab"}},
-	"internal/bench":        {Modules: []string{sys}},
+	"internal/bench":        {Imports: []string{"internal/lab"}, Modules: []string{sys}},
 	"internal/demo":         {Imports: []string{"internal/lab", "internal/story", "notify", "notify/socket"}, Modules: []string{sys}},
 	"policy/e2e":            {},
 	"cmd/svcrun/e2e":        {},

@@ -14,6 +14,7 @@ import (
 // options are the command line.
 type options struct {
 	svcrun string
+	svcgen string
 	rounds int
 	seed   uint64
 	only   []string      // scenarios; empty is all
@@ -53,6 +54,7 @@ func scenarios() []scenario {
 		{"relay", interleaved(1, canRelay, (*bench).relay)},
 		{"memory", (*bench).memory},
 		{"idle", (*bench).idleness},
+		{"generator", (*bench).generators},
 	}
 }
 

@@ -68,7 +68,7 @@ func parse(args []string) (o options, err error) {
 	for _, s := range scenarios() {
 		names = append(names, s.name)
 	}
-	o.svcrun = filepath.Join(bin, "svcrun")
+	o.svcrun, o.svcgen = filepath.Join(bin, "svcrun"), filepath.Join(bin, "svcgen")
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // an error is printed once, by main
 	flags.IntVar(&o.rounds, "rounds", 12, "how often each is measured; start twice as often")
@@ -115,7 +115,7 @@ func compare(ctx context.Context, o options, out, progress io.Writer) error {
 
 // missed are the goals that are not met.
 func (b *bench) missed() []string {
-	return append(missed(b.samples, readyMetrics()), missed(b.samples, wrapperMetrics())...)
+	return slices.Concat(missed(b.samples, readyMetrics()), missed(b.samples, wrapperMetrics()), missed(b.samples, generatorMetrics()))
 }
 
 // report prints the tables.
@@ -138,6 +138,10 @@ func (b *bench) report(w io.Writer) {
 		writeTable(w, comparison(b.samples, wrapperMetrics(), names))
 		fmt.Fprintln(w)
 		writeExplanations(w, b.samples, wrapperMetrics())
+	}
+	if b.measured(generatorMetrics()) {
+		fmt.Fprintf(w, "\nsvcgen as a generator of systemd's, beside one that does nothing\n\n")
+		writeGenerators(w, b.samples)
 	}
 	if all := b.missed(); len(all) > 0 {
 		fmt.Fprintf(w, "\ngoals missed:\n  %s\n", strings.Join(all, "\n  "))
