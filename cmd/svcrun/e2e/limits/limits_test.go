@@ -20,7 +20,7 @@ const (
 
 // stopTimeout is TimeoutStopSec=, wide enough that the manager's own timeout is
 // not what ends a stop on a slow machine.
-const stopTimeout = "TimeoutStopSec=55"
+const stopTimeout = "TimeoutStopSec=90"
 
 func testLimitsAreThere(t *testing.T, m *machine) {
 	controllers := strings.Fields(m.run(t, "cat", "/sys/fs/cgroup/system.slice/cgroup.controllers"))
@@ -122,9 +122,9 @@ func testMemoryCheck(check, what string) func(*testing.T, *machine) {
 // on, and ends the service as ever.
 func testNoProcessLeft(t *testing.T, m *machine) {
 	unit := m.service(t, "TasksMax=60", stopTimeout, "Type=notify",
-		"ExecStart=/usr/bin/svcrun --live=exec:/bin/true,interval=1s,timeout=1s,failures=2,on-unhealthy=report"+stopFlags+"-- /usr/bin/crowd")
+		"ExecStart=/usr/bin/svcrun --live=exec:/bin/true,interval=5s,timeout=5s,failures=1,on-unhealthy=report"+stopFlags+"-- /usr/bin/crowd")
 	m.until(t, unit, `journalctl --unit=$unit | grep -q full`)
-	m.until(t, unit, `journalctl --unit=$unit | grep -q "unhealthy: exec:true failed 2 times.*on-unhealthy=report"`)
+	m.until(t, unit, `journalctl --unit=$unit | grep -q "unhealthy: exec:true failed 1 times.*on-unhealthy=report"`)
 	m.want(t, unit, "ActiveState=active")
 	stop := m.exec(t, "systemctl", "stop", unit)
 	if stop.Took > slow*stopBound {
