@@ -128,7 +128,7 @@ func (w *writer) waitsText() string {
 	}
 	text += fmt.Sprintf("; each timer may be %s late.", about(policy.TimerSlack))
 	if storm := restart.Storm; storm.Enabled() {
-		text += fmt.Sprintf("\nBefore that svcrun pauses for %s in a storm: when the failures, each worth half after %s, add up to more than %d.",
+		text += fmt.Sprintf("\nIn a storm svcrun pauses for %s more: when the failures, each worth half after %s, add up to more than %d.",
 			about(storm.Pause), about(storm.HalfLife), storm.Failures-1)
 	}
 	return text

@@ -232,7 +232,7 @@ func TestWaitsAreToldInComments(t *testing.T) {
 		}
 	}
 	unit := generated(t, "name: x\nexec: /bin/x\nrestart: {cap: 8s, storm: {failures: 3, half_life: 1min, pause: 90s}}\n", "v262")
-	if want := fmt.Sprintf("# Before that svcrun pauses for 90s in a storm: when the failures, each worth half after %s, add up to more than 2.\n", "60s"); !strings.Contains(unit, want) {
+	if want := fmt.Sprintf("# In a storm svcrun pauses for 90s more: when the failures, each worth half after %s, add up to more than 2.\n", "60s"); !strings.Contains(unit, want) {
 		t.Errorf("no %q in\n%s", want, unit)
 	}
 }
