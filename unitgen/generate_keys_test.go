@@ -115,7 +115,7 @@ func TestWhatATargetLacksIsSaid(t *testing.T) {
 		{"extra: {Service: {Nics: 5, X-Mine: 1}}", "debian12", "Nics=5\nX-Mine=1\n", "extra.Service: systemd knows no directive Nics= there, and will ignore it; did you mean Nice=", ""},
 		{"hardening: strict", "rhel8", "# rhel8 (systemd 239) has no NoExecPaths=; lost: ", "rhel8 (systemd 239) has no ProtectClock=; lost: No change of the clock", ""},
 		{"runtime_max: 1h\nrestart: {when: on-abort}", "debian13", "", "runtime_max: after 1h the service is stopped, and restart.when on-abort does not start it again; on-failure and always do", ""},
-		{"reload: {}\nready: {checks: [notify]}", "debian12", "", "", ""},
+		{"on_give_up: [a.service]", "v262", "", "on_give_up is told of a stop that needed SIGKILL and of nothing else, as restart.give_up is never; set it, or write on_each_failure", ""},
 	} {
 		p := mustRead(t, "name: x\nexec: /bin/x\n"+test.lines+"\n")
 		result, err := Generate(p, profile(t, test.target), Options{})
@@ -170,7 +170,7 @@ func TestHardeningLeavesWhatThePolicyNeeds(t *testing.T) {
 			"ExecPaths", "/usr /opt/x /home/u /r /srv/b /var/lib/c"},
 		{"hardening: strict\nstart_pre: [['/a b%/c']]", "ExecPaths", `/usr /opt/x "/a b%%"`},
 		{"hardening: strict\ndirs: {state: [a], logs: [b]}\nextra: {Service: {ReadWritePaths: [/c, -/d /e]}}",
-			"NoExecPaths", "/ /tmp /var/tmp /dev/shm %t/svckit/%N %S/svckit/%N %S/a %L/b /c -/d /e"},
+			"NoExecPaths", "/ -/tmp -/var/tmp -/dev/shm %t/svckit/%N %S/svckit/%N %S/a %L/b /c -/d /e"},
 		{"hardening: strict", "ProtectHome", "yes"},
 		{"hardening: baseline\nworking_dir: /home", "ProtectHome", "read-only"},
 		{"hardening: strict\nstart_pre: [/root/a]", "ProtectHome", "read-only"},

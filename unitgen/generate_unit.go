@@ -48,6 +48,7 @@ func (w *writer) dependencies(s *unit.Section, name string, units, sockets []str
 // (systemd: src/core/unit.c, unit_notify; systemd.service(5)).
 func (w *writer) onFailure(s *unit.Section) {
 	p := w.policy
+	w.warnings = append(w.warnings, giveUpWarnings(p)...)
 	tellsEach := w.target.Has("RestartMode") || p.Restart.When == never
 	switch {
 	case len(p.OnEachFailure) > 0 && !tellsEach:
@@ -66,6 +67,16 @@ func (w *writer) onFailure(s *unit.Section) {
 		s.Comment("on_give_up: " + w.target.String() + " comes to this when no restart follows, and only then.")
 		s.Add("OnFailure", names(p.OnGiveUp))
 	}
+}
+
+// giveUpWarnings tell of an on_give_up that nothing comes to.
+func giveUpWarnings(p Policy) []Warning {
+	restarts := (p.Restart.When == "always" || p.Restart.When == "on-failure") && len(p.Restart.NeverOn.Words()) == 0
+	if len(p.OnGiveUp) == 0 || !restarts || !p.Restart.GiveUp.Never() {
+		return nil
+	}
+	return []Warning{{p.where("on_give_up"), "on_give_up is told of a stop that needed SIGKILL and of nothing else, " +
+		"as restart.give_up is never; set it, or write on_each_failure"}}
 }
 
 // restartMode writes how restarts look to other units, where on_give_up needs it.

@@ -141,7 +141,7 @@ func executables(p Policy, svcrun string) []restriction {
 // may write there: NoExecPaths=/ does not reach those
 // (systemd: src/core/namespace.c, make_noexec).
 func writable(p Policy) []string {
-	paths := []string{"/", "/tmp", "/var/tmp", "/dev/shm", "%t/" + ownDirectory, "%S/" + ownDirectory}
+	paths := []string{"/", "-/tmp", "-/var/tmp", "-/dev/shm", "%t/" + ownDirectory, "%S/" + ownDirectory}
 	for _, kind := range []struct {
 		specifier string
 		dirs      []string

@@ -71,7 +71,7 @@ func readFile(t *testing.T, name string) string {
 // isStrict looks at the manager's own opinion of a unit.
 func isStrict(t *testing.T, m *labtest.Machine, unit string) {
 	t.Helper()
-	want := lab.Properties{"ProtectSystem": "strict", "NoNewPrivileges": "yes", "PrivateDevices": "yes", "CapabilityBoundingSet": "", "NoExecPaths": "/"}
+	want := lab.Properties{"ProtectSystem": "strict", "NoNewPrivileges": "yes", "PrivateDevices": "yes", "CapabilityBoundingSet": "", "ExecPaths": "/usr"}
 	for name, value := range want {
 		if got := m.Show(unit, name)[name]; got != value {
 			t.Errorf("%s: %s=%s, want %s", unit, name, got, value)
