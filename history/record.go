@@ -63,6 +63,9 @@ type RecordEnd struct {
 	Before   time.Time `json:"ended_before,omitzero"`
 }
 
+// AskedToStop is Phase.Reason where a stop was asked for.
+const AskedToStop = "stop requested"
+
 // NextStart is RecordEnd.ClosedBy of a record that the next run has closed.
 const NextStart = "next-start"
 

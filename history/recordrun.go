@@ -1,6 +1,7 @@
 package history
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -37,6 +38,12 @@ func (r Record) AsRun() Run {
 	}
 	run.End = End{Cause: r.End.Cause, Exit: r.End.exit(), Detail: r.detail()}
 	return run
+}
+
+// stopped says whether a stop was asked for before svcrun ended, whatever had
+// ended the run.
+func (r Record) stopped() bool {
+	return slices.ContainsFunc(r.Phases, func(p Phase) bool { return p.Reason == AskedToStop })
 }
 
 // exit is how the main process ended.

@@ -45,6 +45,8 @@ type Run struct {
 	Stopped        bool
 	StoppedWaiting bool
 
+	FirstFailure bool // the first of a burst of failures, each restarted automatically
+
 	Record *Record // what svcrun wrote down of the run; nil for none
 	End
 }

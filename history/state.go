@@ -51,9 +51,12 @@ func (s State) Up() bool {
 	return !s.WaitsForRestart()
 }
 
+// Endless is a span that nobody sees the end of, such as systemd's infinity.
+const Endless = 100 * 365 * 24 * time.Hour
+
 // NextRestart is when the hold-off ends, as well as it is known.
 func (s State) NextRestart() (time.Time, bool) {
-	if s.SubState != "auto-restart" || s.Changed.IsZero() {
+	if s.SubState != "auto-restart" || s.Changed.IsZero() || s.RestartDelay >= Endless {
 		return time.Time{}, false
 	}
 	return s.Changed.Add(s.RestartDelay), true

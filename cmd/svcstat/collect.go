@@ -15,6 +15,7 @@ import (
 	"github.com/svckit/svckit/history/bus"
 	"github.com/svckit/svckit/history/journal"
 	"github.com/svckit/svckit/history/records"
+	"github.com/svckit/svckit/history/why"
 	"github.com/svckit/svckit/internal/verbs"
 )
 
@@ -27,6 +28,7 @@ type subject struct {
 	unit     string
 	since    time.Time // of the journal; zero: all
 	stateDir string    // of svcrun's records; "" for where the unit has them
+	settings bool      // how the manager treats the unit is asked for as well
 }
 
 func stateDirFlag() cli.Flag {
@@ -51,11 +53,12 @@ func parseSubject(c *cli.Context) (subject, error) {
 
 // record is all that the sources tell of a unit.
 type record struct {
-	unit    string
-	state   *history.State // nil where D-Bus could not be asked
-	journal bool           // the journal could be read
-	records bool           // svcrun has left some
-	runs    []history.Run
+	unit     string
+	state    *history.State // nil where D-Bus could not be asked
+	settings *why.Settings  // the same, and where nobody wants them
+	journal  bool           // the journal could be read
+	records  bool           // svcrun has left some
+	runs     []history.Run
 }
 
 // collect asks the journal, the manager and svcrun's records, and does with less
@@ -74,6 +77,7 @@ func collect(ctx context.Context, about subject, warnings io.Writer) (record, er
 	if busErr == nil {
 		rec.state = &state
 		fold.AddState(state)
+		rec.settings, busErr = about.askSettings(busCtx, conn)
 	}
 	kept, unread := records.Read(about.recordsOf(rec.state))
 	rec.records = len(kept) > 0
@@ -111,6 +115,18 @@ func (s subject) recordsOf(state *history.State) string {
 
 // bareName is a unit's name without its suffix, systemd's %N.
 func bareName(unit string) string { return strings.TrimSuffix(unit, serviceSuffix) }
+
+// askSettings asks how the manager treats the unit, where that is wanted.
+func (s subject) askSettings(ctx context.Context, conn *bus.Conn) (*why.Settings, error) {
+	if !s.settings {
+		return nil, nil
+	}
+	settings, err := conn.Settings(ctx, s.unit)
+	if err != nil {
+		return nil, err
+	}
+	return &settings, nil
+}
 
 // askBus asks the manager for the unit. The connection is for further questions.
 func askBus(ctx context.Context, unit string) (*bus.Conn, history.State, error) {

@@ -100,21 +100,28 @@ func (q historyQuery) selectRuns(runs []history.Run) []history.Run {
 
 // document is the record for scripts.
 func (r record) document(runs []history.Run, now time.Time, zone *time.Location) historyDocument {
-	doc := historyDocument{Schema: schema, Unit: r.unit, Sources: []string{}, Runs: []runDocument{}}
+	doc := historyDocument{Schema: schema, Unit: r.unit, Sources: r.sources(), Runs: []runDocument{}}
 	if r.state != nil {
 		doc.ActiveState, doc.SubState = &r.state.ActiveState, &r.state.SubState
-		doc.Sources = append(doc.Sources, "bus")
-	}
-	if r.journal {
-		doc.Sources = append(doc.Sources, "journal")
-	}
-	if r.records {
-		doc.Sources = append(doc.Sources, "records")
 	}
 	for _, run := range runs {
 		doc.Runs = append(doc.Runs, newRunDocument(run, now, zone))
 	}
 	return doc
+}
+
+// sources are those that could be asked.
+func (r record) sources() []string {
+	sources := []string{}
+	for _, s := range []struct {
+		asked bool
+		name  string
+	}{{r.state != nil, "bus"}, {r.journal, "journal"}, {r.records, "records"}} {
+		if s.asked {
+			sources = append(sources, s.name)
+		}
+	}
+	return sources
 }
 
 // upTime is how long a run was up, or is so far.

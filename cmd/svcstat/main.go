@@ -56,5 +56,5 @@ func wantsColor(f *os.File) bool {
 }
 
 func newApp(out output) *cli.App {
-	return verbs.New("svcstat", appUsage, version, []*cli.Command{listCommand(out), historyCommand(out)}, out.stdout, out.stderr)
+	return verbs.New("svcstat", appUsage, version, []*cli.Command{listCommand(out), historyCommand(out), whyCommand(out)}, out.stdout, out.stderr)
 }

@@ -30,6 +30,10 @@ full name or with --all.`
 	historyDescription = `The runs come from the journal and from svcrun's records, and what is on now from
 D-Bus. "nginx" means nginx.service. The newest run comes last.`
 
+	whyUsage       = "explain a service: its state, why it ended, why no restart came, what to do"
+	whyDescription = `The answer goes by the manager's own rules and what the journal and svcrun's records
+have. What none of them says is said to be unknown. "nginx" means nginx.service.`
+
 	formatUsage     = "print as `FORMAT`: text or json"
 	jsonUsage       = "short for --format=json"
 	utcUsage        = "show times in UTC"

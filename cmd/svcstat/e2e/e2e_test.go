@@ -40,6 +40,7 @@ func TestSvcstatTellsWhatHappened(t *testing.T) {
 				record(t, m)
 			}
 			t.Run("history", func(t *testing.T) { checkHistory(t, m) })
+			t.Run("why", func(t *testing.T) { checkWhy(t, m) })
 			t.Run("delays", func(t *testing.T) { checkDelays(t, m) })
 			t.Run("list", func(t *testing.T) { checkList(t, m) })
 			t.Run("unknown", func(t *testing.T) { checkUnknown(t, m) })
@@ -107,9 +108,13 @@ func (r run) words() []string {
 	return words
 }
 
-// agree compares a run with a line of the truth; a word in parentheses may be missing.
-func agree(truth string, told run) bool {
-	words := told.words()
+// agree compares a run with a line of the truth.
+func agree(truth string, told run) bool { return agreeWords(truth, told.words()) }
+
+// agreeWords compares what is told with what happened; a word in parentheses may
+// be missing.
+func agreeWords(truth string, told []string) bool {
+	words := slices.Clone(told)
 	for word := range strings.FieldsSeq(truth) {
 		optional, isOptional := strings.CutPrefix(word, "(")
 		if isOptional {
@@ -138,7 +143,7 @@ func truth(t *testing.T, version int) map[string][]string {
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		line := lines.Text()
 		switch {
-		case line == "" || line[0] == '#':
+		case line == "" || line[0] == '#', strings.HasPrefix(line, "why"):
 		case line[0] == '[':
 			name, condition, _ := strings.Cut(strings.Trim(line, "[]"), " ")
 			unit = ""
@@ -169,13 +174,14 @@ func holds(t *testing.T, condition string, version int) bool {
 // historyOf asks svcstat for the runs of a unit.
 func historyOf(t *testing.T, m *labtest.Machine, args ...string) document {
 	t.Helper()
-	out, err := m.Output(t.Context(), append([]string{svcstat, "history", "--json"}, args...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	return decodeHistory(t, m.Run(append([]string{svcstat, "history", "--json"}, args...)...))
+}
+
+func decodeHistory(t *testing.T, out string) document {
+	t.Helper()
 	var doc document
 	if err := json.Unmarshal([]byte(out), &doc); err != nil {
-		t.Fatalf("svcstat history %v: %v\n%s", args, err, out)
+		t.Fatalf("svcstat history: %v\n%s", err, out)
 	}
 	return doc
 }
@@ -317,12 +323,16 @@ func checkSince(t *testing.T, m *labtest.Machine) {
 	}
 }
 
+// withoutBus is a command of a shell's that sees no D-Bus.
+func withoutBus(command string) []string {
+	return []string{"unshare", "--mount", "sh", "-c", "mount -t tmpfs none /run/dbus && mount -t tmpfs none /run/systemd && exec " + command}
+}
+
 // checkSources: each source alone still tells its part, and says what is missing.
 func checkSources(t *testing.T, m *labtest.Machine) {
-	noBus := m.Try("unshare", "--mount", "sh", "-c",
-		"mount -t tmpfs none /run/dbus && mount -t tmpfs none /run/systemd && exec "+svcstat+" history exit-code --json")
-	if noBus.Code != 0 || strings.Count(noBus.Stderr, "\n") != 1 || !strings.Contains(noBus.Stdout, `"exit-code"`) {
-		t.Errorf("without D-Bus: exit code %d\n%s%s", noBus.Code, noBus.Stdout, noBus.Stderr)
+	busless := m.Try(withoutBus(svcstat + " history exit-code --json")...)
+	if busless.Code != 0 || strings.Count(busless.Stderr, "\n") != 1 || !strings.Contains(busless.Stdout, `"exit-code"`) {
+		t.Errorf("without D-Bus: exit code %d\n%s%s", busless.Code, busless.Stdout, busless.Stderr)
 	}
 	noJournal := m.Try("env", "PATH=/nowhere", svcstat, "history", "exit-code", "--json")
 	if noJournal.Code != 0 || strings.Count(noJournal.Stderr, "\n") != 1 || !strings.Contains(noJournal.Stdout, `"exit-code"`) {

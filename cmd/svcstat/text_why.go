@@ -1,0 +1,325 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/history/why"
+	"github.com/svckit/svckit/internal/syntax"
+)
+
+// The sentences of `svcstat why`, by the rules of text.go. Here they are whole
+// sentences: they begin with a capital and end with a full stop.
+
+// sentences are the answer, a line each: what the service does, its last run,
+// why no restart came, what comes next.
+func (x explained) sentences() []string {
+	var lines []string
+	add := func(line string) {
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	add(x.stateSentence())
+	if x.Last != nil {
+		add(x.runSentence(*x.Last))
+		add(x.causeSentence(*x.Last))
+		add(stopSentence(*x.Last))
+	}
+	if x.First != nil {
+		add(fmt.Sprintf("The failures in a row began with run %d, at %s: %s.", x.First.Number, x.at(x.First.Started), endText(x.First.End)))
+	}
+	add(x.reasonSentence())
+	add(x.nextSentence())
+	return lines
+}
+
+// at is a moment.
+func (x explained) at(t time.Time) string {
+	if t.IsZero() {
+		return "an unknown time"
+	}
+	return timeText(t, x.zone) + zoneHead(x.zone)
+}
+
+// since is a moment that is over, and how long.
+func (x explained) since(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(" since %s (%s)", x.at(t), spanText(max(0, x.now.Sub(t))))
+}
+
+// stateSentence says what the service does now.
+func (x explained) stateSentence() string {
+	switch s := x.state; x.Standing {
+	case why.Uncertain:
+		return "What " + x.unit + " does now is not known, as D-Bus cannot be asked."
+	case why.Never:
+		return x.unit + " has not run since the boot, as far as is known."
+	case why.Unusable:
+		return unusableSentence(x.unit, s.LoadState)
+	case why.Waiting:
+		return fmt.Sprintf("%s is down%s and waits for its automatic restart %d in a row.", x.unit, x.since(s.BecameInactive), s.NRestarts+1)
+	case why.Queued:
+		return x.unit + " is down" + x.since(s.BecameInactive) + ", and a job for it waits for others."
+	case why.Down:
+		return x.unit + " is not running" + x.since(x.downSince()) + "."
+	case why.Failed:
+		return x.unit + " has failed" + x.since(x.downSince()) + "."
+	case why.Up:
+		up, _ := s.UpSince()
+		return x.unit + " is " + s.ActiveState + " (" + s.SubState + ")" + x.since(up) + restartsClause(s.NRestarts) + statusClause(*s)
+	case why.Starting:
+		return x.unit + " is starting" + x.since(s.LeftInactive) + restartsClause(s.NRestarts) + statusClause(*s)
+	case why.Stopping:
+		return x.unit + " is stopping (" + s.SubState + ")" + x.since(s.Changed) + statusClause(*s)
+	}
+	return ""
+}
+
+// downSince is when the service went down; the manager forgets it where it
+// unloads the unit.
+func (x explained) downSince() time.Time {
+	if x.state.BecameInactive.IsZero() && x.Last != nil {
+		return x.Last.Ended
+	}
+	return x.state.BecameInactive
+}
+
+func unusableSentence(unit, loadState string) string {
+	switch loadState {
+	case "masked":
+		return unit + " is masked: nothing can start it until systemctl unmask."
+	case "not-found":
+		return unit + " has no unit file any more; what follows is of the time when it had one."
+	}
+	return unit + " cannot be used: systemd refuses its file (" + loadState + ")."
+}
+
+func restartsClause(n int) string {
+	switch n {
+	case 0:
+		return "."
+	case 1:
+		return ", after an automatic restart."
+	}
+	return fmt.Sprintf(", after %d automatic restarts in a row.", n)
+}
+
+func statusClause(s history.State) string {
+	if s.StatusText == "" {
+		return ""
+	}
+	return " It says: " + strconv.Quote(s.StatusText) + "."
+}
+
+// reasonSentence says why no restart came.
+func (x explained) reasonSentence() string {
+	const no = "No restart came: "
+	switch x.Reason {
+	case why.ByStop:
+		return no + "a stop was asked for, and after one systemd never restarts."
+	case why.ByStopWaiting:
+		return no + "a stop was asked for while it ended, or in the hold-off after that."
+	case why.ByPrevent, why.BySetting, why.ByRemain, why.ByForce:
+		return no + x.Clause + settingHint(x.Answer) + "."
+	case why.ByStartLimit:
+		return no + x.limitText()
+	case why.ByDependency:
+		return "The start at " + x.at(x.Refused.Started) + " was refused: a unit that it needs had failed."
+	case why.ByCondition:
+		return x.conditionText()
+	case why.NotSince:
+		return no + "the rules ask for one, but systemd remembers nothing of that run: the machine was booted, or the unit was unloaded."
+	case why.Unknown:
+		return no + "nothing on record says why." + openText(x.Open)
+	}
+	return ""
+}
+
+// settingHint names the Restart= that covers such an end.
+func settingHint(a why.Answer) string {
+	if a.Reason == why.BySetting && a.Would != "" {
+		return "; Restart=" + string(a.Would) + " would have brought one"
+	}
+	return ""
+}
+
+func openText(open []why.Reason) string {
+	var parts []string
+	for _, reason := range open {
+		switch reason {
+		case why.ByStop:
+			parts = append(parts, "a stop that was asked for")
+		case why.ByStartLimit:
+			parts = append(parts, "the start limit")
+		default: // nothing else is ever open
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " It may have been " + strings.Join(parts, ", or ") + "; the journal would tell."
+}
+
+// limitText is about the start limit, with its numbers.
+func (x explained) limitText() string {
+	text := "the start limit is hit"
+	if x.settings == nil {
+		return text + "."
+	}
+	limit := x.settings.Limit
+	text += fmt.Sprintf(": StartLimitBurst=%d starts are allowed within StartLimitIntervalSec=%s", limit.Starts, syntax.FormatDuration(limit.Within))
+	if x.Refused != nil {
+		text += ", and the one at " + x.at(x.Refused.Started) + " was refused"
+	}
+	if w := x.Window; w != nil && w.Used > 0 {
+		text += fmt.Sprintf("; of those before it %d were automatic and %d asked for", w.Automatic, w.Used-w.Automatic)
+	}
+	return text + "."
+}
+
+func (x explained) conditionText() string {
+	c, what := x.Unmet, "skipped"
+	if c.Assert {
+		what = "refused"
+	}
+	name := c.Name
+	if c.Value != "" {
+		name += "=" + said(c.Value)
+	}
+	return "The start at " + x.at(c.At) + " was " + what + ": " + name + " was not met."
+}
+
+// nextSentence says what happens if nobody does anything.
+func (x explained) nextSentence() string {
+	switch {
+	case x.Standing == why.Waiting:
+		return x.restartText()
+	case x.Standing == why.Starting && x.settings != nil:
+		return x.boundText("It is given until", x.state.LeftInactive, x.settings.TimeoutStart, "TimeoutStartSec=")
+	case x.Standing == why.Stopping && x.settings != nil:
+		return x.boundText("What is left of it is killed at", x.state.Changed, x.settings.TimeoutStop, "TimeoutStopSec=")
+	case x.Standing.IsDown() && x.Standing != why.Unusable:
+		return x.downText()
+	}
+	return ""
+}
+
+// boundText is about a phase that has a timeout, which what the service itself
+// asks for may extend (EXTEND_TIMEOUT_USEC=).
+func (x explained) boundText(what string, began time.Time, timeout time.Duration, directive string) string {
+	if began.IsZero() || timeout <= 0 || timeout >= history.Endless {
+		return ""
+	}
+	return fmt.Sprintf("%s %s (%s%s), if it does not ask for more.", what, x.at(began.Add(timeout)), directive, syntax.FormatDuration(timeout))
+}
+
+func (x explained) restartText() string {
+	if x.Next.IsZero() {
+		if x.state.SubState != "auto-restart" {
+			return "The restart comes now."
+		}
+		return "It waits for ever, as its RestartSec= says: only a start ends that."
+	}
+	text := fmt.Sprintf("The restart comes at %s, in %s", x.at(x.Next), spanText(max(0, x.Next.Sub(x.now))))
+	if x.settings != nil && x.settings.RandomDelay > 0 {
+		text += " and up to " + syntax.FormatDuration(x.settings.RandomDelay) + " of jitter"
+	}
+	if x.NextRefused {
+		return text + ", and the start limit will refuse it: " + strings.TrimPrefix(x.limitText(), "the start limit is hit: ")
+	}
+	return text + "."
+}
+
+func (x explained) downText() string {
+	text := "It stays down until somebody starts it"
+	var by []string
+	if x.settings != nil {
+		by = append(by, x.settings.TriggeredBy...)
+		if x.settings.Enabled {
+			by = append(by, "the next boot")
+		}
+	}
+	if len(by) > 0 {
+		text = "It stays down until it is started by hand or by " + strings.Join(by, ", ")
+	}
+	w := x.Window
+	switch {
+	case x.Reason != why.ByStartLimit || w == nil:
+	case w.Until.IsZero():
+		text += "; starts are refused until reset-failed"
+	case x.now.Before(w.Until):
+		text += "; starts are refused until " + x.at(w.Until) + ", or until reset-failed"
+	default:
+		text += "; a start is possible again, as the window of the limit is over"
+	}
+	return text + "."
+}
+
+// advice are the commands to type, with what each is for.
+func (x explained) advice() string {
+	if len(x.Steps) == 0 {
+		return ""
+	}
+	var t table
+	for _, step := range x.Steps {
+		command, purpose := x.step(step)
+		t.add(cell{"  " + command, plain}, cell{purpose, plain})
+	}
+	var out strings.Builder
+	_ = t.write(&out, false)
+	return "\n" + out.String()
+}
+
+// step is a command for a shell, and what it is for.
+func (x explained) step(step why.Step) (command, purpose string) {
+	switch step {
+	case why.ReadLog:
+		return x.logCommand()
+	case why.DaemonReload:
+		return "systemctl daemon-reload", "the unit's files have changed since systemd read them"
+	case why.ResetFailed:
+		return "systemctl reset-failed " + shellWord(x.unit), "empties the start limit's window"
+	case why.ForgetSvcrun:
+		return "svcstat forget " + shellWord(x.unit), "forgets the failures for which svcrun holds starts back"
+	case why.Start:
+		return "systemctl start " + shellWord(x.unit), "starts it now"
+	case why.RestartNow:
+		return "systemctl restart " + shellWord(x.unit), "starts it now; a start would wait for the end of the hold-off"
+	case why.ListFailed:
+		return "systemctl list-dependencies " + shellWord(x.unit), "shows which of the units that it needs has failed"
+	case why.ListJobs:
+		return "systemctl list-jobs --after", "shows what the job waits for"
+	case why.ReadStatus:
+		return "systemctl status " + shellWord(x.unit), "shows what is wrong with the file"
+	case why.ReadCondition:
+		return "systemctl show -p Conditions -p Asserts " + shellWord(x.unit), "shows what has to be met"
+	}
+	return "", ""
+}
+
+// logCommand shows what the run that failed first has said.
+func (x explained) logCommand() (command, purpose string) {
+	run, purpose := x.Last, "what the last run and systemd said of it"
+	if x.First != nil {
+		run, purpose = x.First, "what the first of the failures said; the later ones may follow from it"
+	}
+	if strings.Trim(run.InvocationID, "0123456789abcdef") != "" || run.InvocationID == "" { // a record may hold anything
+		return "journalctl -e -u " + shellWord(x.unit), purpose
+	}
+	return "journalctl _SYSTEMD_INVOCATION_ID=" + run.InvocationID + " + INVOCATION_ID=" + run.InvocationID, purpose
+}
+
+// shellWord is the name of a unit for a shell, to which a backslash means
+// something.
+func shellWord(unit string) string {
+	if strings.Contains(unit, `\`) {
+		return "'" + unit + "'"
+	}
+	return unit
+}

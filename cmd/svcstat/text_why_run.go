@@ -1,0 +1,200 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/svckit/svckit/history"
+)
+
+// The sentences of `svcstat why` about a run and how it ended.
+
+// runSentence says when the last run was.
+func (x explained) runSentence(r history.Run) string {
+	started := "Its last run"
+	if r.Running {
+		started = "This run"
+	}
+	if !r.Started.IsZero() {
+		started += " began at " + x.at(r.Started)
+	} else {
+		started += " has no begin on record"
+	}
+	switch {
+	case r.Start == history.Automatic && r.Restarts > 0:
+		started += fmt.Sprintf(", as automatic restart %d", r.Restarts)
+	case r.Start == history.Automatic:
+		started += ", as an automatic restart"
+	case r.Start == history.Requested:
+		started += ", on request"
+	}
+	if after, ok := r.ReadyAfter(); ok && after < time.Millisecond {
+		started += ", was ready at once"
+	} else if ok {
+		started += ", was ready after " + spanText(after)
+	} else if !r.Started.IsZero() && !r.Running {
+		started += ", was never ready"
+	}
+	if !r.Running && !r.Ended.IsZero() {
+		started += " and ended at " + x.at(r.Ended)
+		if r.Up > 0 {
+			started += ", after " + spanText(r.Up)
+		}
+	}
+	return started + "."
+}
+
+// stopSentence tells the phases of a stop, which only svcrun's record has.
+func stopSentence(r history.Run) string {
+	if r.Record == nil {
+		return ""
+	}
+	var parts []string
+	for _, p := range r.Record.Phases {
+		name := p.Name
+		switch p.Name {
+		case "delaying", "starting", "ready", "reloading":
+			continue
+		case "stop":
+			name = "SIG" + p.Signal
+		}
+		parts = append(parts, name+" "+spanText(time.Duration(p.TookUsec)*time.Microsecond))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Its stop took: " + strings.Join(parts, ", ") + "."
+}
+
+// field is a detail of a run's end, or "".
+func field(r history.Run, key string) string {
+	for _, f := range r.Detail {
+		if f.Key == key {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// said is what somebody else has said, safe to print.
+func said(text string) string { return strconv.Quote(text) }
+
+// exitText says how a process ended.
+func exitText(e history.Exit) string {
+	if code, ok := e.Code(); ok {
+		return fmt.Sprintf("exited with code %d", code)
+	}
+	if signal, ok := e.Signal(); ok && e.Kind == history.Dumped {
+		return "died of " + signal.String() + " and dumped its core"
+	} else if ok {
+		return "died of " + signal.String()
+	}
+	return "failed"
+}
+
+// causeSentence says why a run ended.
+func (x explained) causeSentence(r history.Run) string {
+	switch r.Cause {
+	case "":
+		if r.Running {
+			return ""
+		}
+		return "No end of it is on record."
+	case history.Clean:
+		if field(r, "result") == "exec-condition" {
+			return "ExecCondition= said that it is not to run."
+		}
+		return "It ended by itself, in a way that counts as success."
+	case history.ExitCode, history.Signal, history.CoreDump:
+		return processText(r) + "."
+	case history.OOM:
+		return "It was killed for lack of memory, by the kernel or by systemd-oomd."
+	case history.Watchdog:
+		return "It missed its watchdog" + prefixed(": no heartbeat within ", field(r, "limit")) + ", and systemd aborted it."
+	case history.Unhealthy:
+		return checkText(r) + ", and svcrun drained it."
+	case history.StartTimeout:
+		return x.startTimeoutText(r)
+	case history.StopTimeout:
+		return "It did not stop in time and had to be killed, or was killed while it stopped."
+	case history.Protocol:
+		return "It broke the rules of " + x.typeText() + ": it ended before it was ready, or its process could not be found."
+	case history.Exec:
+		return "Its command could not be executed (" + exitText(r.Exit) + ")" + prefixed(": ", field(r, "message")) + "."
+	case history.StopRequested:
+		when := ""
+		if r.Ready.IsZero() && !r.Started.IsZero() {
+			when = " before it was ready"
+		}
+		return "A stop was asked for" + when + ": by systemctl stop or restart, by a dependency, or by the shutdown."
+	default:
+		if message := field(r, "message"); message != "" {
+			return "Its end, in systemd's words: " + message + "."
+		}
+		return "No record says why it ended" + prefixed("; systemd's word for it is ", field(r, "result")) + svcrunKilled(r) + "."
+	}
+}
+
+// processText is about the process that failed.
+func processText(r history.Run) string {
+	who := "Its main process"
+	if command := field(r, "command"); command != "" {
+		who = "Its " + command + "="
+	}
+	text := who + " " + exitText(r.Exit)
+	if r.Cause == history.Signal && !r.Stopped {
+		text += "; nobody had asked systemd for a stop"
+	}
+	return text
+}
+
+// checkText is about the check that had the last word.
+func checkText(r history.Run) string {
+	text := "A check"
+	if check := field(r, "check"); check != "" {
+		text = "The check " + check
+	}
+	text += " failed"
+	if after := field(r, "after"); after != "" {
+		text += " " + after + " times in a row"
+	}
+	if last := field(r, "last"); last != "" {
+		text += ", the last time with " + said(last)
+	}
+	return text
+}
+
+func (x explained) startTimeoutText(r history.Run) string {
+	text := "It was not ready in time"
+	switch {
+	case field(r, "check") != "":
+		text += ": " + strings.Replace(checkText(r), "The check", "the check", 1)
+	case x.settings != nil && strings.HasPrefix(x.settings.Type, "notify"):
+		text += ": with Type=" + x.settings.Type + " it has to say READY=1, and it never did"
+	}
+	return text + "."
+}
+
+func (x explained) typeText() string {
+	if x.settings == nil || x.settings.Type == "" {
+		return "its type"
+	}
+	return "Type=" + x.settings.Type
+}
+
+func svcrunKilled(r history.Run) string {
+	if field(r, "closed-by") == "" {
+		return ""
+	}
+	return "; its svcrun did not live to write it down"
+}
+
+// prefixed is the text with what leads to it, or nothing.
+func prefixed(before, text string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text
+}

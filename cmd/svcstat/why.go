@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/history/why"
+)
+
+func whyCommand(out output) *cli.Command {
+	return &cli.Command{
+		Name: "why", Usage: whyUsage, ArgsUsage: "UNIT", Description: whyDescription,
+		Flags:  append([]cli.Flag{stateDirFlag()}, commonFlags()...),
+		Action: func(c *cli.Context) error { return explain(c, out) },
+	}
+}
+
+func explain(c *cli.Context, out output) error {
+	about, err := parseSubject(c)
+	if err != nil {
+		return err
+	}
+	asJSON, err := wantsJSON(c)
+	if err != nil {
+		return err
+	}
+	about.settings = true
+	rec, err := collect(c.Context, about, out.stderr)
+	if err != nil {
+		return err
+	}
+	x := explained{record: rec, now: out.now(), zone: zoneOf(c, out)}
+	x.Answer = why.Explain(why.Facts{
+		State: rec.state, Settings: rec.settings, Runs: rec.runs, Journal: rec.journal, Now: x.now,
+	})
+	if asJSON {
+		return writeJSON(out.stdout, x.document())
+	}
+	text := strings.Join(x.sentences(), "\n") + "\n" + x.advice()
+	_, err = fmt.Fprint(out.stdout, text)
+	return err
+}
+
+// explained is an answer with what it is about.
+type explained struct {
+	record
+	why.Answer
+	now  time.Time
+	zone *time.Location
+}
+
+// whyDocument is what `svcstat why UNIT --json` prints.
+type whyDocument struct {
+	Schema      int      `json:"schema"`       // 1
+	Unit        string   `json:"unit"`         // full name
+	Standing    string   `json:"standing"`     // up, starting, stopping, waiting, queued, down, failed, never, unusable, uncertain
+	ActiveState *string  `json:"active_state"` // null where D-Bus cannot be asked
+	SubState    *string  `json:"sub_state"`
+	Sources     []string `json:"sources"`   // what could be asked: bus, journal, records
+	Sentences   []string `json:"sentences"` // the answer for people; their words may change
+
+	LastRun      *runDocument `json:"last_run"`      // the last that ran, or runs
+	FirstFailure *runDocument `json:"first_failure"` // of the burst that ended with last_run; null where it is last_run
+	RefusedStart *runDocument `json:"refused_start"` // after last_run
+
+	// Why no restart came: stop-requested, stop-in-hold-off, prevent-exit-status,
+	// restart-setting, remain-after-exit, force-exit-status, start-limit,
+	// dependency, condition, not-started-since, unknown; null where that is no question.
+	NoRestart *string `json:"no_restart"`
+	Rule      *string `json:"rule"` // that decided so, in words
+
+	StartLimit         *limitDocument `json:"start_limit"`  // null for none, or where D-Bus cannot be asked
+	NextRestart        *timestamp     `json:"next_restart"` // when the hold-off ends, without the manager's jitter
+	NextRestartRefused bool           `json:"next_restart_refused"`
+	Steps              []stepDocument `json:"steps"` // what to do, in this order
+}
+
+// limitDocument is a unit's start limit, and how far it is used.
+type limitDocument struct {
+	Starts    int        `json:"starts"`      // StartLimitBurst=
+	Within    int64      `json:"within_usec"` // StartLimitIntervalSec=
+	Used      int        `json:"used"`        // starts in the window of the last start, as far as they are on record
+	Automatic int        `json:"automatic"`   // of these, by Restart=
+	Until     *timestamp `json:"until"`       // when that window is over
+	Hit       bool       `json:"hit"`
+}
+
+// stepDocument is one thing to do.
+type stepDocument struct {
+	Step    string `json:"step"`
+	Command string `json:"command"` // for a shell
+}
+
+// document is the answer for scripts.
+func (x explained) document() whyDocument {
+	doc := whyDocument{
+		Schema: schema, Unit: x.unit, Standing: string(x.Standing), Sources: x.sources(), Sentences: x.sentences(),
+		LastRun: x.run(x.Last), FirstFailure: x.run(x.First), RefusedStart: x.run(x.Refused),
+		NoRestart: known(string(x.Reason)), Rule: known(x.Clause),
+		NextRestart: knownTime(x.Next, x.zone), NextRestartRefused: x.NextRefused, Steps: []stepDocument{},
+	}
+	if x.state != nil {
+		doc.ActiveState, doc.SubState = &x.state.ActiveState, &x.state.SubState
+	}
+	if w := x.Window; w != nil {
+		limit := x.settings.Limit
+		doc.StartLimit = &limitDocument{limit.Starts, limit.Within.Microseconds(), w.Used, w.Automatic, knownTime(w.Until, x.zone), w.Hit}
+	}
+	for _, step := range x.Steps {
+		command, _ := x.step(step)
+		doc.Steps = append(doc.Steps, stepDocument{string(step), command})
+	}
+	return doc
+}
+
+func (x explained) run(r *history.Run) *runDocument {
+	if r == nil {
+		return nil
+	}
+	doc := newRunDocument(*r, x.now, x.zone)
+	return &doc
+}

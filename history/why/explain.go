@@ -1,0 +1,297 @@
+package why
+
+import (
+	"slices"
+
+	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/policy"
+)
+
+// Explain explains a service.
+func Explain(f Facts) Answer {
+	var a Answer
+	a.Last, a.First, a.Refused = notable(f.Runs)
+	a.Standing = standing(f, a.Last)
+	if f.Settings != nil {
+		a.addWindow(f)
+	}
+	if a.Standing.IsDown() || a.Standing == Uncertain {
+		a.explainNoRestart(f)
+	}
+	a.Steps = a.steps(f)
+	return a
+}
+
+// notable finds the last run, the first failure of its burst, and the start
+// after it that was refused.
+func notable(runs []history.Run) (last, first, refused *history.Run) {
+	i := len(runs) - 1
+	for ; i >= 0 && runs[i].Cause.Refused(); i-- {
+		if refused == nil {
+			refused = &runs[i]
+		}
+	}
+	if i < 0 {
+		return nil, nil, refused
+	}
+	last = &runs[i]
+	for j := i - 1; j >= 0 && last.Failed() && runs[j+1].Start == history.Automatic; j-- {
+		if runs[j].FirstFailure {
+			return last, &runs[j], refused
+		}
+	}
+	return last, nil, refused
+}
+
+// standing is what the service does now.
+func standing(f Facts, last *history.Run) Standing {
+	s := f.State
+	switch {
+	case s == nil:
+		return Uncertain
+	case s.WaitsForRestart():
+		return Waiting
+	case s.ActiveState == "activating":
+		return Starting
+	case s.ActiveState == "deactivating":
+		return Stopping
+	case s.Up():
+		return Up
+	case s.LoadState != "loaded":
+		return Unusable
+	case f.Settings != nil && f.Settings.Job:
+		return Queued
+	case s.ActiveState == "failed":
+		return Failed
+	case last == nil && s.LeftInactive.IsZero():
+		return Never
+	}
+	return Down
+}
+
+// addWindow tells how far the start limit is used, and what that means for the
+// restart that is pending.
+func (a *Answer) addWindow(f Facts) {
+	w, memory, origin := windowOf(f.Settings.Limit, f.Runs)
+	a.Window = w
+	next, ok := f.State.NextRestart()
+	if !ok {
+		return
+	}
+	a.Next = next
+	if w != nil {
+		_, verdict := memory.Attempt(f.Settings.Limit, max(0, next.Sub(origin)))
+		a.NextRefused = !verdict.Allowed()
+	}
+}
+
+// explainNoRestart finds out why the service is down and stays so. What came
+// last counts: a start after the last run that was refused or skipped, then what
+// the manager decided when that run ended.
+func (a *Answer) explainNoRestart(f Facts) {
+	unmet := unmetSince(f, a.Last, a.Refused)
+	switch {
+	case unmet != nil:
+		a.Reason, a.Unmet = ByCondition, unmet
+	case a.Refused != nil && a.Refused.Cause == history.StartLimit, f.State != nil && f.State.Result == string(policy.StartLimitHit):
+		a.Reason = ByStartLimit
+	case a.Refused != nil:
+		a.Reason = ByDependency
+	case a.Last == nil, a.Last.Running:
+	case f.Settings == nil && a.Last.StoppedWaiting:
+		a.Reason = ByStopWaiting
+	case f.Settings == nil && stopped(a.Last):
+		a.Reason = ByStop
+	case f.Settings == nil:
+		a.Reason = Unknown
+	default:
+		a.decide(f)
+	}
+}
+
+// unmetSince is the condition that has kept the service from the start after
+// its last run.
+func unmetSince(f Facts, last, refused *history.Run) *Condition {
+	if f.Settings == nil || f.Settings.Unmet == nil {
+		return nil
+	}
+	unmet := f.Settings.Unmet
+	for _, r := range []*history.Run{last, refused} {
+		if r != nil && (r.Running || r.Started.After(unmet.At) || r.Ended.After(unmet.At)) {
+			return nil
+		}
+	}
+	return unmet
+}
+
+// decide asks the manager's rules.
+func (a *Answer) decide(f Facts) {
+	end, ok := endOf(*a.Last, f.State)
+	if !ok {
+		a.Reason = Unknown
+		if f.Settings.Rules.Restart == policy.RestartNo {
+			a.Reason, a.Clause = BySetting, "Restart=no"
+		}
+		return
+	}
+	rules := f.Settings.Rules
+	decision := rules.Decide(end)
+	switch {
+	case decision.Restart && a.Last.StoppedWaiting:
+		a.Reason = ByStopWaiting
+		return
+	case decision.Restart:
+		a.unexplained(f)
+		return
+	case a.Last.StoppedWaiting: // there was no hold-off: it came while the service ended
+		a.Reason = ByStop
+		return
+	}
+	a.Clause = decision.Why
+	switch decision.By {
+	case policy.ByStartLimit:
+		a.Reason = ByStartLimit
+	case policy.ByStop:
+		a.Reason = ByStop
+	case policy.ByRemain:
+		a.Reason = ByRemain
+	case policy.ByPrevent:
+		a.Reason = ByPrevent
+	case policy.ByForce:
+		a.Reason = ByForce
+	case policy.BySetting:
+		a.Reason, a.Would = BySetting, wouldRestart(rules, end)
+	}
+}
+
+// wouldRestart is the setting of Restart= under which the service had been
+// restarted, the one that covers least first.
+func wouldRestart(rules policy.Rules, end policy.End) policy.Restart {
+	for _, setting := range []policy.Restart{policy.RestartOnFailure, policy.RestartAlways} {
+		rules.Restart = setting
+		if rules.Decide(end).Restart && !(rules.Oneshot && setting == policy.RestartAlways) {
+			return setting
+		}
+	}
+	return ""
+}
+
+// unexplained is where the rules would have restarted the service.
+func (a *Answer) unexplained(f Facts) {
+	a.Reason = NotSince
+	if f.State == nil || f.State.LeftInactive.IsZero() {
+		return
+	}
+	a.Reason = Unknown
+	if !f.Journal {
+		a.Open = append(a.Open, ByStop)
+		// Up to 259 a refused start leaves the result of the run before it.
+		if f.Settings.Limit.Enabled() && f.State.ActiveState == "failed" {
+			a.Open = append(a.Open, ByStartLimit)
+		}
+	}
+}
+
+// stopped says whether a stop was asked for before the run was over.
+func stopped(r *history.Run) bool { return r.Stopped || r.Cause == history.StopRequested }
+
+// endOf is the end of the last run as the manager judged it; no where that is
+// not known.
+func endOf(r history.Run, state *history.State) (policy.End, bool) {
+	end := policy.End{Result: policy.Result(r.Result), Main: exitOf(r.Exit), Stopped: stopped(&r)}
+	if named := slices.ContainsFunc(r.Detail, func(f history.Field) bool { return f.Key == "command" }); named {
+		end.Main = policy.Exit{}
+	}
+	if state != nil && state.InvocationID == r.InvocationID && state.InvocationID != "" && !state.Up() {
+		if end.Main.How == policy.NoExit {
+			end.Main = exitOf(state.Exit)
+		}
+		if end.Result == "" {
+			end.Result = policy.Result(state.Result)
+		}
+	}
+	if end.Result == "" {
+		end.Result = resultOf(r)
+	}
+	return end, slices.Contains(policy.Results(), end.Result) || end.Stopped
+}
+
+// resultOf is the manager's word for a run of which only svcrun tells: svcrun
+// ends as the service did, and with codes of its own where it had to end it.
+func resultOf(r history.Run) policy.Result {
+	switch r.Cause {
+	case history.Clean, history.StopRequested:
+		return policy.Success
+	case history.ExitCode, history.Unhealthy, history.Exec:
+		return policy.ExitCode
+	case history.StartTimeout:
+		if _, ok := r.Exit.Code(); ok {
+			return policy.ExitCode
+		}
+		return policy.Timeout
+	case history.Signal:
+		return policy.KilledBySignal
+	case history.CoreDump:
+		return policy.CoreDump
+	case history.Watchdog:
+		return policy.Watchdog
+	case history.OOM:
+		return policy.OOMKill
+	case history.Protocol:
+		return policy.Protocol
+	default:
+		return ""
+	}
+}
+
+// exitOf is a process's end in the terms of package policy.
+func exitOf(e history.Exit) policy.Exit {
+	signal, _ := e.Signal()
+	switch e.Kind {
+	case history.NoExit:
+	case history.Exited:
+		return policy.Exit{How: policy.Exited, Code: e.Status}
+	case history.Killed:
+		return policy.Exit{How: policy.Killed, Signal: signal}
+	case history.Dumped:
+		return policy.Exit{How: policy.Dumped, Signal: signal}
+	}
+	return policy.Exit{}
+}
+
+// hurries is the version from which on a start in the hold-off ends it.
+const hurries = 257
+
+// steps are what to do, in this order.
+func (a *Answer) steps(f Facts) []Step {
+	var steps []Step
+	add := func(when bool, step Step) {
+		if when {
+			steps = append(steps, step)
+		}
+	}
+	down := a.Standing.IsDown()
+	failed := a.Last != nil && a.Last.Failed() && (down || a.Standing == Waiting || a.Standing == Uncertain)
+	add(failed, ReadLog)
+	add(f.Settings != nil && f.Settings.Reload, DaemonReload)
+	add(a.Standing == Unusable, ReadStatus)
+	add(a.Standing == Queued, ListJobs)
+	add(a.Reason == ByDependency, ListFailed)
+	add(a.Reason == ByCondition, ReadCondition)
+	limited := a.Reason == ByStartLimit && (a.Window == nil || f.Now.Before(a.Window.Until) || a.Window.Until.IsZero())
+	add(limited || a.NextRefused, ResetFailed)
+	add(heldBack(f, a.Last) && (failed || a.Standing == Starting), ForgetSvcrun)
+	switch {
+	case a.Standing == Waiting && f.Settings != nil && f.Settings.Rules.Systemd > 0 && f.Settings.Rules.Systemd < hurries:
+		steps = append(steps, RestartNow)
+	case a.Standing == Waiting, down && a.Standing != Unusable:
+		steps = append(steps, Start)
+	}
+	return steps
+}
+
+// heldBack says whether the unit's svcrun holds starts back after failures.
+func heldBack(f Facts, last *history.Run) bool {
+	return f.State != nil && f.State.Svcrun != nil && f.State.Svcrun.RuntimeDir != "" &&
+		last != nil && last.Record != nil && last.Record.Held != nil
+}

@@ -1,0 +1,45 @@
+package why
+
+import (
+	"time"
+
+	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/policy"
+)
+
+// Facts are all that is known of a service.
+type Facts struct {
+	State    *history.State // nil where the manager could not be asked
+	Settings *Settings      // the same
+	Runs     []history.Run  // the oldest first
+	Journal  bool           // the journal could be read, and so the manager's lines
+	Now      time.Time
+}
+
+// Settings are what the manager says of how it treats a unit.
+type Settings struct {
+	Rules policy.Rules
+	Limit policy.Limit
+	Type  string // of the service: notify, simple, …
+
+	// RandomDelay is what the manager adds to a hold-off at most (262).
+	RandomDelay time.Duration
+
+	TimeoutStart time.Duration // 0 where it is not known; syntax.Infinity for none
+	TimeoutStop  time.Duration
+
+	Unmet   *Condition // that the last start asked for, where it asked at all
+	Job     bool       // a job is queued or running
+	Reload  bool       // the unit's files have changed since the manager read them
+	Enabled bool       // it starts with the machine
+
+	TriggeredBy []string // sockets, timers and paths that start it
+}
+
+// Condition is one of Condition…= or Assert…= that was not met.
+type Condition struct {
+	Name   string // ConditionPathExists, or what kind it was where that is not known
+	Value  string // as it stands in the unit, with its !
+	At     time.Time
+	Assert bool // a start fails for it, and is not only skipped
+}
