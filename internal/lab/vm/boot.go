@@ -41,7 +41,7 @@ type Config struct {
 type Machine struct {
 	process *os.Process
 	ended   <-chan struct{}
-	work    string // holds the image
+	work    string // holds the image until the machine is up
 	console *tail
 
 	turn     sync.Mutex
@@ -88,8 +88,10 @@ func (m *Machine) boot(ctx context.Context, c Config) error {
 	if err := m.start(kernel, image, theirs); err != nil {
 		return err
 	}
-	_, err = m.answer(ctx)
-	return err
+	if _, err := m.answer(ctx); err != nil {
+		return err
+	}
+	return os.RemoveAll(m.work) // QEMU has it open: nothing is left even if this process is killed
 }
 
 // connect makes the second serial line, and returns QEMU's end of it.
