@@ -148,9 +148,14 @@ func childrenOf(pid int) (children []int, listed bool) {
 	return children, listed
 }
 
+// numThreads is the field num_threads of proc_pid_stat(5), counted from the
+// state.
+const numThreads = 17
+
 // parseStat reads pid, state, parent and group from proc_pid_stat(5). The
 // command's name in parentheses may hold anything, parentheses too: the last
-// one ends it.
+// one ends it. A process whose leading thread has ended has the state of a
+// zombie, and lives as long as it has other threads.
 func parseStat(stat []byte) (Process, bool) {
 	open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
 	if open < 1 || end < open {
@@ -168,8 +173,12 @@ func parseStat(stat []byte) (Process, bool) {
 		}
 		numbers[i] = n
 	}
-	state := fields[0][0]
-	return Process{PID: numbers[0], Parent: numbers[1], Group: numbers[2], Zombie: state == 'Z' || state == 'X'}, true
+	dead := fields[0][0] == 'Z' || fields[0][0] == 'X'
+	if dead && len(fields) > numThreads {
+		threads, err := strconv.Atoi(string(fields[numThreads]))
+		dead = err != nil || threads < 2
+	}
+	return Process{PID: numbers[0], Parent: numbers[1], Group: numbers[2], Zombie: dead}, true
 }
 
 // inGroup says whether one of the processes is in group.

@@ -16,15 +16,17 @@ import (
 
 func TestStatIsReadWhateverTheCommandIsCalled(t *testing.T) {
 	for stat, want := range map[string]Process{
-		"17 (sh) S 1 17 17 0 -1":            {PID: 17, Parent: 1, Group: 17},
-		"17 (a b) S 1 17 17":                {PID: 17, Parent: 1, Group: 17},
-		"17 (a) S 2 3) R 4 5 6":             {PID: 17, Parent: 4, Group: 5},
-		"17 (() S 4 5":                      {PID: 17, Parent: 4, Group: 5},
-		"17 ()) S 4 5":                      {PID: 17, Parent: 4, Group: 5},
-		"17 (a\n18 (b) S 1 1\n) S 4 5 6":    {PID: 17, Parent: 4, Group: 5},
-		"17 () S 4 5":                       {PID: 17, Parent: 4, Group: 5},
-		"17 (x) Z 4 5 6":                    {PID: 17, Parent: 4, Group: 5, Zombie: true},
-		"17 (x) X 4 5 6":                    {PID: 17, Parent: 4, Group: 5, Zombie: true},
+		"17 (sh) S 1 17 17 0 -1":         {PID: 17, Parent: 1, Group: 17},
+		"17 (a b) S 1 17 17":             {PID: 17, Parent: 1, Group: 17},
+		"17 (a) S 2 3) R 4 5 6":          {PID: 17, Parent: 4, Group: 5},
+		"17 (() S 4 5":                   {PID: 17, Parent: 4, Group: 5},
+		"17 ()) S 4 5":                   {PID: 17, Parent: 4, Group: 5},
+		"17 (a\n18 (b) S 1 1\n) S 4 5 6": {PID: 17, Parent: 4, Group: 5},
+		"17 () S 4 5":                    {PID: 17, Parent: 4, Group: 5},
+		"17 (x) Z 4 5 6":                 {PID: 17, Parent: 4, Group: 5, Zombie: true},
+		"17 (x) X 4 5 6":                 {PID: 17, Parent: 4, Group: 5, Zombie: true},
+		"17 (x) Z 4 5 5 0 -1 4 0 0 0 0 0 0 0 0 20 0 1 0 9": {PID: 17, Parent: 4, Group: 5, Zombie: true},
+		"17 (x) Z 4 5 5 0 -1 4 0 0 0 0 0 0 0 0 20 0 2 0 9": {PID: 17, Parent: 4, Group: 5}, // its leading thread alone is dead
 		"17 (x) T 4 5 6\n":                  {PID: 17, Parent: 4, Group: 5},
 		"4194304 (x) D 0 0 0 0 -1 69238880": {PID: 4194304},
 	} {

@@ -140,6 +140,20 @@ func reapOne() (pid int, ws unix.WaitStatus, err error) {
 	return int(r), unix.WaitStatus(status), nil
 }
 
+// Orphans says whether this process has children and has started none of them:
+// as it is a subreaper, they are what its descendants have left. That is exact,
+// where a search through the process table may miss a process: one that was forked
+// behind it, by a parent that had ended before the search came to it.
+func (t *Table) Orphans() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.waiting) > 0 {
+		return false
+	}
+	err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return !errors.Is(err, unix.ECHILD)
+}
+
 // SignalChild sends a signal to a child that Start started, unless it has been
 // reaped: then its number may be another's.
 func (t *Table) SignalChild(pid int, s syntax.Signal) {

@@ -147,7 +147,8 @@ func (s *service) seeUID() {
 }
 
 // others counts who is alive in the kill scope beside the main process. That
-// nobody is, is known by the whole of the process table only.
+// nobody is, is known by the whole of the process table only; and of the tree, by
+// wait(2): a search may miss whoever is forked behind it.
 func (s *service) others() int {
 	if s.o.KillScope == ScopeMain {
 		return 0
@@ -156,7 +157,11 @@ func (s *service) others() int {
 	if count := s.countOthers(found); count > 0 {
 		return count
 	}
-	return s.countOthers(s.table.Service())
+	count := s.countOthers(s.table.Service())
+	if count == 0 && s.o.KillScope == ScopeTree && s.table.Orphans() {
+		return 1 // at least; the next look may find it
+	}
+	return count
 }
 
 func (s *service) countOthers(alive []proc.Process) int {

@@ -122,6 +122,9 @@ func leavers() []stubborn {
 		leavesDeaf("leaves-many", "leaves plain,deaf group,deaf session,deaf daemon,deaf-to-all plain,deaf"),
 		leavesDeaf("leaves-stopped-deaf", "leaves stopped,deaf"),
 		leavesDeaf("leaves-uninterruptible", "leaves session,vforked"),
+		leavesDeaf("leaves-leader-thread-gone", "leaves session,leaderless"),
+		leavesDeaf("chain-of-forks", "chain"),
+		leavesDeaf("chain-of-quick-forks", "").with(func(s *stubborn) { s.program = "/usr/bin/perl /usr/bin/quick-chain" }),
 		leavesDeaf("leaves-zombie-keeper", "leaves session,zombies"),
 		leavesDeaf("leaves-misnamed", "leaves session,misnamed"),
 		leavesDeaf("leaves-container", "leaves pidns,deaf"),
@@ -135,6 +138,19 @@ func leavers() []stubborn {
 		{name: "leaves-stopped", does: "leaves stopped,heeding", phases: []phase{heeded, {"ending", 0}}},
 	}
 }
+
+// quickChain forks at TERM, and each of the chain forks once more and ends at
+// once: whoever looks through the process table sees the one that has just ended,
+// and not yet the next.
+const quickChain = `use POSIX;
+$SIG{TERM} = sub {
+	$SIG{TERM} = 'IGNORE';
+	for (1..3000) { fork and POSIX::_exit(0); setsid; select undef, undef, undef, 0.0005 }
+	POSIX::_exit(0);
+};
+system "systemd-notify", "--ready";
+sleep 60;
+`
 
 // otherUsers are processes that svcrun may signal, or may not.
 func otherUsers() []stubborn {
@@ -258,6 +274,7 @@ func installStubborn(t *testing.T, m *labtest.Machine) {
 	install(t, m, path, "/usr/bin/stubborn")
 	install(t, m, path, "/usr/bin/stubborn-root")
 	m.Run("chmod", "u+s", "/usr/bin/stubborn-root")
+	m.Write("/usr/bin/quick-chain", quickChain, 0o644)
 }
 
 func TestStubbornServiceIsGoneWithinTheDerivedBound(t *testing.T) {
