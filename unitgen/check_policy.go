@@ -20,6 +20,7 @@ func (r *reader) checkPolicy(p *Policy) {
 	r.checkCredentials(p)
 	r.checkMemory(p)
 	r.checkSockets(p)
+	r.checkExtra(p)
 	if r.says("on_give_up") && r.says("on_each_failure") {
 		r.failAt([]string{"on_each_failure"}, "on_each_failure is told of the last failure as well; remove on_give_up, or this")
 	}
@@ -120,7 +121,36 @@ func (r *reader) checkSockets(p *Policy) {
 	}
 }
 
-// unitsOf are the names of the units that a policy makes beside the service's.
+// checkExtra refuses what would cut svcrun off.
+func (r *reader) checkExtra(p *Policy) {
+	service := p.Extra["Service"]
+	if families, given := lookup(service, "RestrictAddressFamilies"); given && !allowsUnix(service) {
+		r.fail(families.at, "extra.Service.RestrictAddressFamilies: svcrun speaks to systemd by AF_UNIX; let it be among them")
+	}
+	closed, given := lookup(service, "NoExecPaths")
+	if _, opened := lookup(service, "ExecPaths"); given && !opened && p.Hardening != HardeningStrict {
+		r.fail(closed.at, "extra.Service.NoExecPaths: svcrun could not be executed; name its directory in ExecPaths, or write hardening: strict, which does")
+	}
+}
+
+// allowsUnix says whether the address families that a service is restricted to
+// have AF_UNIX among them: the first list says whether it allows or denies.
+func allowsUnix(service []Setting) bool {
+	var allowed, denied []string
+	for _, s := range service {
+		if s.Directive != "RestrictAddressFamilies" {
+			continue
+		}
+		if deny, is := strings.CutPrefix(string(s.Value), "~"); is {
+			denied = append(denied, strings.Fields(deny)...)
+		} else {
+			allowed = append(allowed, strings.Fields(string(s.Value))...)
+		}
+	}
+	return !slices.Contains(denied, "AF_UNIX") && (len(allowed) == 0 || slices.Contains(allowed, "AF_UNIX"))
+}
+
+// unitName is the name of a unit that a policy makes beside the service's.
 func (p Policy) unitName(suffix, kind string) string {
 	base, template := strings.CutSuffix(p.Name, "@")
 	if template {

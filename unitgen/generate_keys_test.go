@@ -37,12 +37,14 @@ func TestKeysBecomeTheseDirectives(t *testing.T) {
 		"resources: {memory_max: 50%, tasks_max: 64, nofile: '64:128', cpu_quota: 12.5%}": {"MemoryMax=50%\nTasksMax=64\nLimitNOFILE=64:128\nCPUQuota=12.5%\n"},
 		"extra: {Service: {Nice: 5, ReadOnlyPaths: [/a, /b], Slice: ''}, Unit: {Documentation: 'man:%n'}}": {
 			"# extra: of the policy, as it stands there.\nNice=5\nReadOnlyPaths=/a\nReadOnlyPaths=/b\nSlice=\n", "Documentation=man:%n\n"},
-		"extra: {Install: {Alias: y.service}}\ninstall: {wanted_by: []}": {"[Install]\n# extra: of the policy, as it stands there.\nAlias=y.service\n"},
-		"on_give_up: [a@%N.service]":                                     {"hides those before it.\n# A stop that needed SIGKILL is such a failure too.\nOnFailure=a@%N.service\n", "RestartMode=direct\n"},
-		"on_each_failure: [a.service]":                                   {"# on_each_failure: at each failure, whether a restart follows or not.\nOnFailure=a.service\n"},
-		"on_give_up: [a.service]\nrestart: {when: no}":                   {"# on_give_up: at the first failure, as no restart follows.\nOnFailure=a.service\n"},
-		"on_each_failure: [a.service]\nrestart: {when: no}":              {"OnFailure=a.service\n"},
-		"ready: {checks: ['http://a:b%2F@x/y', 'tcp:x:80']}":             {"--ready=http://x/y,header-file=%d/svckit.ready-0 ", "LoadCredential=svckit.ready-0:/etc/credstore/svckit.x.ready-0\n"},
+		"extra: {Service: {RestrictAddressFamilies: ~AF_NETLINK, NoExecPaths: /, ExecPaths: /usr /opt/x}}": {"RestrictAddressFamilies=~AF_NETLINK\nNoExecPaths=/\nExecPaths=/usr /opt/x\n"},
+		"extra: {Service: {RestrictAddressFamilies: [AF_INET, AF_UNIX]}}":                                  {"RestrictAddressFamilies=AF_INET\nRestrictAddressFamilies=AF_UNIX\n"},
+		"extra: {Install: {Alias: y.service}}\ninstall: {wanted_by: []}":                                   {"[Install]\n# extra: of the policy, as it stands there.\nAlias=y.service\n"},
+		"on_give_up: [a@%N.service]":                         {"hides those before it.\n# A stop that needed SIGKILL is such a failure too.\nOnFailure=a@%N.service\n", "RestartMode=direct\n"},
+		"on_each_failure: [a.service]":                       {"# on_each_failure: at each failure, whether a restart follows or not.\nOnFailure=a.service\n"},
+		"on_give_up: [a.service]\nrestart: {when: no}":       {"# on_give_up: at the first failure, as no restart follows.\nOnFailure=a.service\n"},
+		"on_each_failure: [a.service]\nrestart: {when: no}":  {"OnFailure=a.service\n"},
+		"ready: {checks: ['http://a:b%2F@x/y', 'tcp:x:80']}": {"--ready=http://x/y,header-file=%d/svckit.ready-0 ", "LoadCredential=svckit.ready-0:/etc/credstore/svckit.x.ready-0\n"},
 	} {
 		result := made(t, lines, "debian13")
 		text := string(result.Files[0].Text)

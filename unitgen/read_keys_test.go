@@ -78,6 +78,10 @@ var keyMistakes = []struct {
 		"3:19 extra.Service: svcgen writes RestartSec= by itself; write restart: {base: ..., cap: ...}",
 		"3:42 extra.Unit: svcgen writes After= by itself; write after:"}},
 	{"a directive that svcrun lives by", "extra: {Service: {KillMode: process}}", []string{"svcgen writes KillMode= by itself; svcrun depends on it, so leave it out"}},
+	{"no way to systemd", "extra: {Service: {RestrictAddressFamilies: [AF_INET, AF_INET6]}}", []string{
+		"3:45 extra.Service.RestrictAddressFamilies: svcrun speaks to systemd by AF_UNIX; let it be among them"}},
+	{"no way to systemd, put otherwise", "extra: {Service: {RestrictAddressFamilies: ~AF_NETLINK AF_UNIX}}", []string{"3:44 extra.Service.RestrictAddressFamilies: svcrun speaks"}},
+	{"nothing to be executed", "extra: {Service: {NoExecPaths: /}}", []string{"3:32 extra.Service.NoExecPaths: svcrun could not be executed"}},
 	{"another root", "extra: {Service: {RootDirectory: /a}}", []string{"svcrun is not in there"}},
 	{"a section that is none", "extra: {service: {Nice: 5}}", []string{`3:9 unknown key "service" in extra; did you mean Service`}},
 	{"a value that leaves its line", `extra: {Service: {Nice: "5\nExecStartPost=/bin/evil", Slice: "a\\"}}`, []string{
