@@ -1,7 +1,7 @@
 // Command svcstat tells the restart history and the state of services, from
-// D-Bus for now and from the journal for the past.
+// D-Bus for now and from the journal and svcrun's records for the past.
 //
-// It only reads. Its verbs are a file each; what a user sees of text stands
+// It only reads, but for forget. Its verbs are a file each; what a user sees of text stands
 // in text.go, and what a script sees in document.go.
 package main
 
@@ -56,5 +56,7 @@ func wantsColor(f *os.File) bool {
 }
 
 func newApp(out output) *cli.App {
-	return verbs.New("svcstat", appUsage, version, []*cli.Command{listCommand(out), historyCommand(out), whyCommand(out)}, out.stdout, out.stderr)
+	return verbs.New("svcstat", appUsage, version, []*cli.Command{
+		listCommand(out), historyCommand(out), whyCommand(out), forgetCommand(out),
+	}, out.stdout, out.stderr)
 }

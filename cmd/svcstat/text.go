@@ -34,6 +34,10 @@ D-Bus. "nginx" means nginx.service. The newest run comes last.`
 	whyDescription = `The answer goes by the manager's own rules and what the journal and svcrun's records
 have. What none of them says is said to be unknown. "nginx" means nginx.service.`
 
+	forgetUsage       = "forget the failures of a service: restart counter, start limit, svcrun's delay"
+	forgetDescription = `This is systemctl reset-failed and, where the service's svcrun holds starts back after
+failures, svcrun --forget as well. A service that runs goes on.`
+
 	formatUsage     = "print as `FORMAT`: text or json"
 	jsonUsage       = "short for --format=json"
 	utcUsage        = "show times in UTC"
@@ -111,6 +115,30 @@ func journalWarnings(report journal.Report) []string {
 		lines = append(lines, fmt.Sprintf("svcstat: %d entries of the journal were not readable and left out", report.Skipped))
 	}
 	return lines
+}
+
+// forgotText says what was forgotten, a line for each who did.
+func forgotText(doc forgetDocument) string {
+	text := doc.Unit + ": systemd has forgotten " + counted(doc.Restarts, "automatic restart")
+	if doc.Failed {
+		text += ", that the unit has failed,"
+	}
+	text += " and the starts that its start limit had counted\n"
+	if doc.Failures != nil {
+		text += doc.Unit + ": svcrun has forgotten " + counted(*doc.Failures, "failed run") + "\n"
+	}
+	return text
+}
+
+// counted is a number of things.
+func counted(n int, thing string) string {
+	switch n {
+	case 0:
+		return "no " + thing
+	case 1:
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
 }
 
 // none is shown where nothing is known, or there is nothing.

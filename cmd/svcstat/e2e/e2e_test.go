@@ -305,7 +305,7 @@ func checkList(t *testing.T, m *labtest.Machine) {
 }
 
 func checkUnknown(t *testing.T, m *labtest.Machine) {
-	for _, verb := range []string{"history", "list"} {
+	for _, verb := range []string{"history", "list", "why", "forget"} {
 		r := m.Try(svcstat, verb, "exit-kode")
 		if r.Code != 4 || !strings.Contains(r.Stderr, "did you mean exit-code.service") || r.Stdout != "" {
 			t.Errorf("%s of an unknown unit: exit code %d, want 4\n%s%s", verb, r.Code, r.Stdout, r.Stderr)

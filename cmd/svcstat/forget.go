@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/internal/restarts"
+)
+
+func forgetCommand(out output) *cli.Command {
+	return &cli.Command{
+		Name: "forget", Usage: forgetUsage, ArgsUsage: "UNIT", Description: forgetDescription,
+		Flags:  commonFlags(),
+		Action: func(c *cli.Context) error { return forget(c, out) },
+	}
+}
+
+// forgetDocument is what `svcstat forget UNIT --json` prints: what was forgotten.
+type forgetDocument struct {
+	Schema int    `json:"schema"` // 1
+	Unit   string `json:"unit"`   // full name
+
+	Restarts int  `json:"restarts"` // that systemd had counted
+	Failed   bool `json:"failed"`   // the unit had failed, and is inactive now
+	// Failures are the failed runs that svcrun had counted; null where the unit's
+	// svcrun counts none.
+	Failures *int `json:"failures"`
+}
+
+func forget(c *cli.Context, out output) error {
+	about, err := parseSubject(c)
+	if err != nil {
+		return err
+	}
+	asJSON, err := wantsJSON(c)
+	if err != nil {
+		return err
+	}
+	doc, err := forgotten(c.Context, about.unit)
+	switch {
+	case doc.Schema == 0:
+		return err
+	case asJSON:
+		if printed := writeJSON(out.stdout, doc); err == nil {
+			err = printed
+		}
+		return err
+	}
+	fmt.Fprint(out.stdout, forgotText(doc))
+	return err
+}
+
+// forgotten has systemd and then the unit's svcrun forget. What systemd has
+// forgotten is told with an error of svcrun's part, too.
+func forgotten(ctx context.Context, unit string) (forgetDocument, error) {
+	ctx, cancel := context.WithTimeout(ctx, busTimeout)
+	defer cancel()
+	conn, state, err := askBus(ctx, unit)
+	if conn != nil {
+		defer conn.Close()
+	}
+	switch {
+	case err != nil:
+		return forgetDocument{}, err
+	case state.LoadState == "not-found" && !state.Up():
+		return forgetDocument{}, noSuchUnit(ctx, conn, unit)
+	}
+	if err := conn.ResetFailed(ctx, unit); err != nil {
+		return forgetDocument{}, err
+	}
+	doc := forgetDocument{Schema: schema, Unit: unit, Restarts: state.NRestarts, Failed: state.ActiveState == "failed"}
+	doc.Failures, err = forgetSvcrun(state)
+	return doc, err
+}
+
+// forgetSvcrun has the unit's svcrun forget, where it remembers anything.
+func forgetSvcrun(state history.State) (*int, error) {
+	if state.Svcrun == nil || state.Svcrun.RuntimeDir == "" {
+		return nil, nil
+	}
+	failures, err := restarts.Forget(state.Svcrun.RuntimeDir)
+	if err != nil {
+		return nil, fmt.Errorf("systemd has forgotten, but svcrun has not: %w", err)
+	}
+	return &failures, nil
+}
