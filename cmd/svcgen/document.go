@@ -33,13 +33,14 @@ func (r *report) add(s service) {
 }
 
 // path is where a file of the report stands or belongs. Where units go to the
-// place that systemd takes them from, a secret goes to its own.
+// place that systemd takes them from, what is no unit of that manager's goes to
+// its own.
 func (r report) path(i int) string {
-	dir := r.dir
-	if dir == "" || r.files[i].Secret && isUnitDir(dir) {
-		dir = r.files[i].Dir
+	file, dir := r.files[i], r.dir
+	if dir == "" || isUnitDir(dir) && filepath.Base(dir) != filepath.Base(file.Dir) {
+		dir = file.Dir
 	}
-	return filepath.Join(dir, r.files[i].Name)
+	return filepath.Join(dir, file.Name)
 }
 
 func (r report) paths() []string {

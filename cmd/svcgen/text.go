@@ -184,7 +184,7 @@ func (r report) copies() []string {
 	var commands []string
 	for i, file := range r.files {
 		switch {
-		case isUnitDir(r.dir) && (file.Secret || path.Base(r.dir) == path.Base(file.Dir)):
+		case isUnitDir(r.dir): // each is where it belongs
 		case file.Secret:
 			commands = append(commands, fmt.Sprintf("install -D -m 600 %s %s/%s", shellWord(r.path(i)), file.Dir, shellWord(file.Name)))
 		default:
