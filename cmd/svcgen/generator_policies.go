@@ -36,6 +36,10 @@ type policyDir struct {
 type policyFile struct {
 	path    string
 	foreign bool
+
+	// instances are those of a template that are enabled: a link beside it that
+	// is called worker@NAME.yaml and leads to worker@.yaml enables one.
+	instances []string
 }
 
 // list finds the policies, in the order in which they come.
@@ -46,11 +50,12 @@ func (g *generator) list() []policyFile {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			g.log.say(cannotListText, err)
 		}
+		names, instances := takeInstances(dir.path, names)
 		for _, name := range names {
 			path := filepath.Join(dir.path, name)
 			switch filepath.Ext(name) {
 			case ".yaml":
-				files = append(files, policyFile{path, dir.foreign})
+				files = append(files, policyFile{path, dir.foreign, instances[name]})
 			case ".yml":
 				g.log.say(otherNameText, path, strings.TrimSuffix(name, ".yml"))
 			}
@@ -61,6 +66,25 @@ func (g *generator) list() []policyFile {
 		files = files[:maxPolicies]
 	}
 	return files
+}
+
+// takeInstances takes the links to templates out of the names, which are in
+// order, and returns the instances by the templates' names.
+func takeInstances(dir string, names []string) (others []string, instances map[string][]string) {
+	instances = map[string][]string{}
+	for _, name := range names {
+		base, after, _ := strings.Cut(name, "@")
+		instance, isPolicy := strings.CutSuffix(after, ".yaml")
+		template := base + "@.yaml"
+		if _, there := slices.BinarySearch(names, template); there && isPolicy && instance != "" {
+			if to, err := os.Readlink(filepath.Join(dir, name)); err == nil && to == template {
+				instances[template] = append(instances[template], instance)
+				continue
+			}
+		}
+		others = append(others, name)
+	}
+	return others, instances
 }
 
 // listNames are the names in a directory but for the hidden ones, in order.
@@ -122,7 +146,7 @@ func (g *generator) generate(file policyFile, defaults []unitgen.Text, target un
 	}
 	for i, policy := range policies {
 		g.tellOtherTarget(file, policy, target)
-		g.write(file.path, results[i].Files)
+		g.write(file, results[i].Files)
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 
 // write writes the units of a policy and enables them, unless one of them is
 // another policy's already.
-func (g *generator) write(source string, files []unitgen.File) {
+func (g *generator) write(policy policyFile, files []unitgen.File) {
+	source := policy.path
 	for _, file := range files {
 		first, taken := g.sources[file.Name]
 		switch {
@@ -34,9 +35,17 @@ func (g *generator) write(source string, files []unitgen.File) {
 		g.sources[file.Name] = source
 		g.tellShadow(source, file.Name)
 	}
-	instance := defaultInstance(files)
+	instances := append(defaultInstance(files), policy.instances...)
 	for _, file := range files {
-		g.enable(source, file, instance)
+		switch {
+		case file.Install == nil:
+		case strings.Contains(file.Name, "@."):
+			for _, instance := range instances {
+				g.enable(source, file, instance)
+			}
+		default:
+			g.enable(source, file, "")
+		}
 	}
 }
 
@@ -71,29 +80,20 @@ func (g *generator) tellShadow(source, name string) {
 }
 
 // defaultInstance is the instance as which a template is enabled, if it names one.
-func defaultInstance(files []unitgen.File) (instance string) {
+func defaultInstance(files []unitgen.File) (instances []string) {
 	for _, file := range files {
-		if file.Install == nil {
-			continue
-		}
-		for _, value := range file.Install.Lookup("DefaultInstance") {
-			instance = value
+		if file.Install != nil {
+			instances = append(instances, words(file.Install.Lookup("DefaultInstance"))...)
 		}
 	}
-	return instance
+	return instances
 }
 
 // enable does what `systemctl enable` does for other units, and refuses for
-// those of generators: it links the unit to what wants it.
+// those of generators: it links the unit to what wants it, a template as one of
+// its instances.
 func (g *generator) enable(source string, file unitgen.File, instance string) {
-	base, suffix, isTemplate := strings.Cut(file.Name, "@.")
-	if file.Install == nil || isTemplate && instance == "" {
-		return
-	}
-	name := file.Name
-	if isTemplate {
-		name = base + "@" + instance + "." + suffix
-	}
+	name := strings.Replace(file.Name, "@.", "@"+instance+".", 1)
 	for _, by := range []struct{ directive, dir string }{
 		{"WantedBy", ".wants/"}, {"RequiredBy", ".requires/"}, {"UpheldBy", ".upholds/"},
 	} {

@@ -15,7 +15,7 @@ func TestUnitsAreEnabledAsTheySay(t *testing.T) {
 	tr := try(t, map[string]string{
 		"a.yaml": "name: a\nexec: /bin/true\nrestart: {stable_after: infinity}\ninstall: {wanted_by: [multi-user.target, b.service]}\n" +
 			"extra: {Install: {RequiredBy: c.service, Alias: d.service e.service}}\n",
-		"b.yaml": "name: b@\nexec: /bin/true\nrestart: {stable_after: infinity}\n", // as no instance
+		"b@.yaml": "name: b@\nexec: /bin/true\nrestart: {stable_after: infinity}\n", // as no instance
 		"c.yaml": "name: c@\nexec: /bin/true\nrestart: {stable_after: infinity}\nsockets: [{listen: /run/c-%i}]\n" +
 			"install: {wanted_by: [multi-user.target]}\nextra: {Install: {DefaultInstance: one, RequiredBy: for-%i.target}}\n",
 	})
@@ -32,6 +32,24 @@ func TestUnitsAreEnabledAsTheySay(t *testing.T) {
 			t.Errorf("%s leads to %s, want %s", name, there[name], want)
 		}
 	}
+}
+
+func TestInstanceIsEnabledByALinkToItsTemplate(t *testing.T) {
+	tr := try(t, map[string]string{
+		"a@.yaml": "name: a@\nexec: /bin/true\nrestart: {stable_after: infinity}\nsockets: [{listen: /run/a-%i}]\n", "b@3.yaml": minimal("b"),
+	})
+	for name, to := range map[string]string{"a@1.yaml": "a@.yaml", "a@x-y.yaml": "a@.yaml", "a@%H.yaml": "a@.yaml", "b@4.yaml": "b@3.yaml", "c@1.yaml": "c@.yaml"} {
+		if err := os.Symlink(to, tr.policy(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tr.has(tr.once(), []string{
+		"a@.service", "a@.socket", "b.service", "multi-user.target.wants/a@1.service", "multi-user.target.wants/a@x-y.service",
+		"sockets.target.wants/a@1.socket", "sockets.target.wants/a@x-y.socket",
+	}, []string{
+		"/units/a@.yaml: WantedBy=: no link is made for multi-user.target.wants/a@%H.service", "WantedBy=: no link is made for sockets.target.wants/a@%H.socket",
+		"/units/b@4.yaml: b.service is made of /units/b@3.yaml already", "c@1.yaml: no such file",
+	})
 }
 
 func TestLinksThatWouldLeaveTheDirectoryAreNotMade(t *testing.T) {

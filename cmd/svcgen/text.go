@@ -78,7 +78,8 @@ Exit status: 0 done, 64 usage`
 systemd.generator(7): makes units of all policies in /etc/svckit/units, for the
 systemd that runs here, and writes them into the directory NORMAL, with the links
 that enable them. What is wrong with a policy is one line; the others are units
-all the same.
+all the same. An instance of a template is enabled by a link beside it that is
+called worker@NAME.yaml and leads to worker@.yaml.
 
 Exit status: 0 whatever the policies are like, 64 usage`
 

@@ -47,6 +47,9 @@ func bootGenerator(t *testing.T, suite lab.Suite, policies map[string]string) *l
 	if err := syscall.Mkfifo(filepath.Join(root, policyDir, "fifo.yaml"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Symlink("many@.yaml", filepath.Join(root, policyDir, "many@two.yaml")); err != nil {
+		t.Fatal(err)
+	}
 	return labtest.BootWith(t, suite, root)
 }
 
@@ -77,7 +80,7 @@ func TestPoliciesAreUnitsAtBootAndAfterAReload(t *testing.T) {
 				"broken.yaml": "name: broken\nexce: /bin/true\nuser: []\n",
 				"door.yaml":   sleeper("door", "sockets: [{listen: 127.0.0.1:8080}]\ninstall: {wanted_by: []}\n"),
 				"idle.yaml":   sleeper("idle", "install: {wanted_by: []}\n"),
-				"many.yaml":   sleeper("many@", "extra: {Install: {DefaultInstance: one}}\n"),
+				"many@.yaml":  sleeper("many@", "extra: {Install: {DefaultInstance: one}}\n"),
 				"mine.yaml":   sleeper("mine", "scope: user\ninstall: {wanted_by: [default.target]}\n"),
 				"web.yaml":    sleeper("web", ""),
 			})
@@ -94,7 +97,7 @@ func TestPoliciesAreUnitsAtBootAndAfterAReload(t *testing.T) {
 // checkBoot looks at what the boot has started.
 func checkBoot(t *testing.T, m *labtest.Machine) {
 	t.Helper()
-	for _, unit := range []string{"app.service", "web.service", "many@one.service"} {
+	for _, unit := range []string{"app.service", "web.service", "many@one.service", "many@two.service"} {
 		m.WaitFor(10*time.Second, unit, "ActiveState=active", "SubState=running", "NeedDaemonReload=no")
 	}
 	if show := m.Show("idle.service", "ActiveState", "UnitFileState"); show["ActiveState"] != "inactive" || show["UnitFileState"] != "generated" {
@@ -167,7 +170,7 @@ func checkLines(t *testing.T, m *labtest.Machine) {
 	}
 	m.Run("systemctl", "stop", "kernel-log.service")
 	m.Run("rm", "/dev/kmsg")
-	for _, unit := range []string{"app.service", "web.service", "many@one.service"} {
+	for _, unit := range []string{"app.service", "web.service", "many@one.service", "many@two.service"} {
 		if show := m.Show(unit, "ActiveState", "NRestarts"); show["ActiveState"] != "active" || show["NRestarts"] != "0" {
 			t.Errorf("after reloads %s is %v", unit, show)
 		}
