@@ -22,8 +22,9 @@ import (
 const generatorName = "svckit"
 
 // generatorBound is how long all of it may take. The manager waits for its
-// generators, and does nothing else meanwhile, at boot as at a reload.
-const generatorBound = 5 * time.Second
+// generators, and does nothing else meanwhile, at boot as at a reload: but what
+// has no unit by then is not started either, and a disk may be slow at boot.
+const generatorBound = 10 * time.Second
 
 // generatorMemory is from where on memory is collected all the same. Fifty
 // policies need less than 10 MiB.
