@@ -87,9 +87,9 @@ const credentialStore = "/etc/credstore"
 func (w *writer) credentials(s *unit.Section) {
 	p := w.policy
 	if len(p.Credentials) > 0 {
-		if !w.target.Has("LoadCredential") {
+		if !w.target.Can(credentials) {
 			w.refuse("credentials", "credentials: %s has none, they came with systemd %d; name the file in env: instead, readable for the service alone",
-				w.target, firstVersions["LoadCredential"])
+				w.target, credentials.Since())
 		}
 		s.Comment("In the directory that the service finds in $CREDENTIALS_DIRECTORY, for its eyes only.")
 	}
@@ -100,7 +100,7 @@ func (w *writer) credentials(s *unit.Section) {
 		s.Comment("Secrets of the checks, which stand in files that root alone reads.")
 	}
 	for _, secret := range p.secrets {
-		if !w.target.Has("LoadCredential") {
+		if !w.target.Can(credentials) {
 			w.errs = append(w.errs, Error{secret.at, fmt.Sprintf("a secret in a check, and %s has no credentials: units are readable for all, "+
 				"so write the header into a file, as header_file: PATH names it", w.target)})
 		}

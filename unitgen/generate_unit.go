@@ -49,7 +49,7 @@ func (w *writer) dependencies(s *unit.Section, name string, units, sockets []str
 func (w *writer) onFailure(s *unit.Section) {
 	p := w.policy
 	w.warnings = append(w.warnings, giveUpWarnings(p)...)
-	tellsEach := w.target.Has("RestartMode") || p.Restart.When == never
+	tellsEach := w.target.Can(eachFailure) || p.Restart.When == never
 	switch {
 	case len(p.OnEachFailure) > 0 && !tellsEach:
 		w.refuse("on_each_failure", "on_each_failure: %s tells of the last failure only; write on_give_up, or target systemd 254 or later", w.target)
@@ -82,7 +82,7 @@ func giveUpWarnings(p Policy) []Warning {
 // restartMode writes how restarts look to other units, where on_give_up needs it.
 func (w *writer) restartMode(s *unit.Section) {
 	p := w.policy
-	if len(p.OnGiveUp) == 0 || p.Restart.When == never || !w.target.Has("RestartMode") {
+	if len(p.OnGiveUp) == 0 || p.Restart.When == never || !w.target.Can(eachFailure) {
 		return
 	}
 	s.Comment("Between restarts the unit is not failed, and those that require it are left alone.")
