@@ -127,6 +127,9 @@ func checkUserManager(t *testing.T, m *labtest.Machine) {
 			t.Errorf("in root's own manager %s is %s", unit, show)
 		}
 	}
+	if text := m.Read("/run/user/0/systemd/generator/own.service"); !strings.Contains(text, " for "+target(m)+".\n") {
+		t.Errorf("root's own manager is taken for another:\n%s", text)
+	}
 	if show := m.Show("mine.service", "LoadState"); show["LoadState"] != "not-found" {
 		t.Errorf("the system has a user's service: %v", show)
 	}
