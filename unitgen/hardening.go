@@ -33,8 +33,8 @@ func restrictions(p Policy, svcrun string) []restriction {
 // baseline is what an ordinary service does not notice.
 func baseline(p Policy, system unit.Value, why string) []restriction {
 	home, whyHome := unit.Value("yes"), "The homes of users are not there."
-	if slices.ContainsFunc(programs(p), inHome) || inHome(p.WorkingDir+"/") {
-		home, whyHome = "read-only", "The homes of users are read-only: the service's program or directory is in one."
+	if slices.ContainsFunc(slices.Concat(programs(p), lookedAt(p)), inHome) {
+		home, whyHome = "read-only", "The homes of users are read-only: what the policy names is in one."
 	}
 	return []restriction{
 		{"NoNewPrivileges", "yes", "No program that it starts gains rights, as by setuid."},
@@ -173,6 +173,16 @@ func programs(p Policy) []string {
 		}
 	}
 	return all
+}
+
+// lookedAt are the paths, beside programs, that the service or its checks look at.
+func lookedAt(p Policy) []string {
+	paths := []string{p.WorkingDir + "/"}
+	for _, check := range slices.Concat(p.Ready.Checks, p.Live.Checks) {
+		target := strings.TrimPrefix(strings.TrimPrefix(check.Target, "http+unix:"), "http://unix:")
+		paths = append(paths, target, check.HTTP.HeaderFile)
+	}
+	return paths
 }
 
 // systemDirs are links into /usr (file-hierarchy(7)).
