@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,6 +131,10 @@ func prepare(o Options) (*service, error) {
 	return s, nil
 }
 
+// sweepPercent has the heap swept at 800 KiB instead of 4 MiB: svcrun has less than
+// 200 in use, and every probe leaves some behind, for years.
+const sweepPercent = 20
+
 // attend starts what runs beside the loop, once. It comes after the child has
 // been started, unless the start is held back.
 func (s *service) attend() {
@@ -143,6 +148,7 @@ func (s *service) attend() {
 		s.sender, err = socket.Dial(s.o.NotifyAddress)
 		s.log(err)
 	}
+	debug.SetGCPercent(sweepPercent)
 	go s.passSignals()
 	go s.passWords()
 	if s.alarm != nil {

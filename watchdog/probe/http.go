@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/svckit/svckit/watchdog"
@@ -20,6 +21,7 @@ type httpCheck struct {
 	headerFile string
 	status     *watchdog.StatusSet
 	body       *regexp.Regexp // nil where any body will do
+	buffers    sync.Pool      // of *bufio.Reader: a new one a probe would be most of its garbage
 }
 
 // newHTTP holds when the endpoint answers completely, with a status of the
@@ -72,7 +74,16 @@ func (h *httpCheck) ask(ctx context.Context) error {
 	if _, err := io.WriteString(conn, request); err != nil {
 		return err
 	}
-	return h.judge(bufio.NewReaderSize(conn, maxLine))
+	in, ok := h.buffers.Get().(*bufio.Reader)
+	if !ok {
+		in = bufio.NewReaderSize(nil, maxLine)
+	}
+	in.Reset(conn)
+	defer func() {
+		in.Reset(nil)
+		h.buffers.Put(in)
+	}()
+	return h.judge(in)
 }
 
 // interrupt ends all waiting on conn with ctx. The function that it returns
