@@ -52,6 +52,13 @@ look_for_lab() {
 	fi
 }
 
+# look_for_supervisors finds those that svcrun is tried under beside systemd; the
+# tests skip aloud where they are missing.
+look_for_supervisors() {
+	has s6-supervise || packages="$packages s6"
+	has runsv || packages="$packages runit"
+}
+
 # look_for_vm finds what make test-vm needs beside that; the test says it itself
 # where it cannot be installed.
 look_for_vm() {
@@ -65,6 +72,7 @@ look() {
 	[ "${SVCKIT_VM-}" != 1 ] || look_for_vm
 	needed_by_all=$missing
 	look_for_lab
+	look_for_supervisors
 }
 
 install() {
