@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 
 // At whatever moment svcrun is killed or stopped, nothing of the service is left:
 // the child, and with a stop its children too, hold a pipe open for as long as
-// they live.
+// they live. A stop is never lost: svcrun ends well of it, or dies of it before
+// there is a child.
 func TestAnEndAtAnyMomentLeavesNothingBehind(t *testing.T) {
 	for i := range 60 {
 		moment := time.Duration(rand.IntN(12000)) * time.Microsecond
@@ -41,5 +43,9 @@ func TestAnEndAtAnyMomentLeavesNothingBehind(t *testing.T) {
 		}
 		_ = cmd.Wait()
 		_ = r.Close()
+		how := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		if signal == unix.SIGTERM && how.ExitStatus() != 0 && how.Signal() != unix.SIGTERM {
+			t.Errorf("stopped after %v: %v", moment, cmd.ProcessState)
+		}
 	}
 }
