@@ -40,7 +40,11 @@ func list(c *cli.Context, out output) error {
 		}
 		patterns = append(patterns, pattern)
 	}
-	states, err := listed(c.Context, patterns, wanted(c))
+	scope := bus.Brief
+	if asJSON {
+		scope = bus.Status
+	}
+	states, err := listed(c.Context, patterns, wanted(c), scope)
 	if err != nil {
 		return err
 	}
@@ -72,7 +76,7 @@ func wanted(c *cli.Context) func(history.State) bool {
 }
 
 // listed asks the manager for the services that the patterns name and keep wants.
-func listed(ctx context.Context, patterns []string, keep func(history.State) bool) ([]history.State, error) {
+func listed(ctx context.Context, patterns []string, keep func(history.State) bool, scope bus.Scope) ([]history.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, busTimeout)
 	defer cancel()
 	conn, err := bus.Dial(ctx)
@@ -93,7 +97,7 @@ func listed(ctx context.Context, patterns []string, keep func(history.State) boo
 		}
 	}
 	states = slices.DeleteFunc(states, func(s history.State) bool { return s.LoadState == "not-found" || !keep(s) })
-	return states, conn.Fill(ctx, states, bus.Brief)
+	return states, conn.Fill(ctx, states, scope)
 }
 
 // noSuchUnit is the error for a unit that is nowhere, with a hint at those

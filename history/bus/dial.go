@@ -27,21 +27,34 @@ type Conn struct {
 	conn    *godbus.Conn
 }
 
-// Dial connects to the system manager. Canceling the context closes the
-// connection.
+// Dial connects to the system manager: as root at its own socket, as systemctl
+// does, which spares every question the way through the bus. Canceling the
+// context closes the connection.
 func Dial(ctx context.Context) (*Conn, error) {
-	conn, err := godbus.ConnectSystemBus(godbus.WithContext(ctx))
-	if err != nil && os.Geteuid() == 0 {
-		var privateErr error
-		if conn, privateErr = dialPrivate(ctx); privateErr == nil {
+	var errs []error
+	for _, dial := range dials() {
+		conn, err := dial(ctx)
+		if err == nil {
 			return newConn(conn)
 		}
-		err = errors.Join(err, privateErr)
+		errs = append(errs, err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot reach the system manager over D-Bus: %w", err)
+	return nil, fmt.Errorf("cannot reach the system manager over D-Bus: %w", errors.Join(errs...))
+}
+
+// dials are the ways to the manager, the best first. A bus that the environment
+// names is meant.
+func dials() []func(context.Context) (*godbus.Conn, error) {
+	system := func(ctx context.Context) (*godbus.Conn, error) {
+		return godbus.ConnectSystemBus(godbus.WithContext(ctx))
 	}
-	return newConn(conn)
+	switch {
+	case os.Geteuid() != 0:
+		return []func(context.Context) (*godbus.Conn, error){system}
+	case os.Getenv("DBUS_SYSTEM_BUS_ADDRESS") != "":
+		return []func(context.Context) (*godbus.Conn, error){system, dialPrivate}
+	}
+	return []func(context.Context) (*godbus.Conn, error){dialPrivate, system}
 }
 
 // newConn has go-systemd use a connection that is there.

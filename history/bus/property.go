@@ -14,8 +14,9 @@ type Scope int
 
 // The scopes, each with what the one before has.
 const (
-	Brief Scope = iota // what a list shows: restarts, status, since when, how the last run ended
-	Full               // all that tells of a run
+	Brief  Scope = iota // what a list shows: restarts, since when, how the last run ended
+	Status              // what the service says of itself
+	Full                // all that tells of a run
 )
 
 const never = Full + 1 // no scope asks for it
@@ -38,7 +39,7 @@ var properties = []property{
 	{unitIface, "InactiveEnterTimestamp", never, Full, func(s *history.State, v dbus.Variant) { s.BecameInactive = timestamp(v) }},
 	{unitIface, "StateChangeTimestamp", never, Brief, func(s *history.State, v dbus.Variant) { s.Changed = timestamp(v) }},
 	{serviceIface, "NRestarts", Brief, Brief, func(s *history.State, v dbus.Variant) { s.NRestarts = int(number(v)) }},
-	{serviceIface, "StatusText", Brief, Full, func(s *history.State, v dbus.Variant) { s.StatusText = str(v) }},
+	{serviceIface, "StatusText", Status, Status, func(s *history.State, v dbus.Variant) { s.StatusText = str(v) }},
 	{serviceIface, "Result", never, Brief, func(s *history.State, v dbus.Variant) { s.Result = str(v) }},
 	{serviceIface, "ExecMainCode", never, Brief, func(s *history.State, v dbus.Variant) { s.Exit.Kind = exitKind(v) }},
 	{serviceIface, "ExecMainStatus", never, Brief, func(s *history.State, v dbus.Variant) { s.Exit.Status = int(number(v)) }},

@@ -14,9 +14,9 @@ import (
 	"github.com/svckit/svckit/history"
 )
 
-// window is how many questions are out at a time. A bus allows each
-// connection 128 pending replies; more than a few dozen gain nothing.
-const window = 32
+// window is how many questions are out at a time: a bus allows each connection
+// 128 pending replies.
+const window = 120
 
 // List returns the services that a pattern names, sorted by name. A pattern is
 // a unit's full name, which need not be loaded (its LoadState may then be
