@@ -117,7 +117,7 @@ func TestProcess1GoesOnToTheNextStepAtALaterSignal(t *testing.T) {
 func TestProcess1ReapsOrphans(t *testing.T) {
 	c := contain(t, mountProc, "--", "/bin/sh", "-c", `
 		for i in 1 2 3 4 5; do (setsid sleep 0.01 &); done
-		while grep -qs "^PPid:.1$" $(grep -ls "sleep" /proc/[0-9]*/status); do sleep 0.02; done
+		while grep -qs "^PPid:.1$" $(grep -ls "^Name:.sleep" /proc/[0-9]*/status); do sleep 0.02; done
 		echo none is left; exit 3`)
 	c.logs("none is left")
 	c.ends(3)
