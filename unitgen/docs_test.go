@@ -22,7 +22,7 @@ func TestEveryKeyIsInTheDocs(t *testing.T) {
 			if _, inner := keys[prefix+name+"."]; inner {
 				continue
 			}
-			if !regexp.MustCompile("[`{ ,]"+regexp.QuoteMeta(name)+"[`:},]|"+regexp.QuoteMeta(prefix+name)).MatchString(table) {
+			if !regexp.MustCompile("[`{ ,]" + regexp.QuoteMeta(name) + "[`:},]|" + regexp.QuoteMeta(prefix+name)).MatchString(table) {
 				t.Errorf("docs/policy.md does not tell of %s", prefix+name)
 			}
 		}
