@@ -29,10 +29,17 @@ type subject struct {
 	since    time.Time // of the journal; zero: all
 	stateDir string    // of svcrun's records; "" for where the unit has them
 	settings bool      // how the manager treats the unit is asked for as well
+
+	journalFile string // an exported journal, - for stdin; "" for this machine's
+	tail        int    // lines of each run's own output; 0 for none
 }
 
-func stateDirFlag() cli.Flag {
-	return &cli.StringFlag{Name: "state-dir", Usage: stateDirUsage}
+// subjectFlags are those that say where to look.
+func subjectFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "state-dir", Usage: stateDirUsage},
+		&cli.StringFlag{Name: "journal-file", Usage: journalFileUsage},
+	}
 }
 
 // parseSubject reads the one UNIT of a command line.
@@ -44,9 +51,12 @@ func parseSubject(c *cli.Context) (subject, error) {
 	if err != nil {
 		return subject{}, err
 	}
-	s := subject{unit: unit, stateDir: c.String("state-dir")}
-	if c.IsSet("state-dir") && s.stateDir == "" {
+	s := subject{unit: unit, stateDir: c.String("state-dir"), journalFile: c.String("journal-file")}
+	switch {
+	case c.IsSet("state-dir") && s.stateDir == "":
 		return subject{}, verbs.Usagef("flag --state-dir: the directory is empty; write for example %s/%s", ownDirectory, bareName(unit))
+	case c.IsSet("journal-file") && s.journalFile == "":
+		return subject{}, verbs.Usagef("flag --journal-file: the name is empty; write - for stdin")
 	}
 	return s, nil
 }
@@ -59,41 +69,70 @@ type record struct {
 	journal  bool           // the journal could be read
 	records  bool           // svcrun has left some
 	runs     []history.Run
+	source   entries // the journal, for what else it has
 }
 
+// absent is why sources could not be asked; nil errors where they could.
+type absent struct{ journal, bus error }
+
 // collect asks the journal, the manager and svcrun's records, and does with less
-// where it must. Its warnings are a line each.
+// where it must. Its warnings are a line each. Of another machine's journal
+// nobody here knows more.
 func collect(ctx context.Context, about subject, warnings io.Writer) (record, error) {
 	fold := history.NewFold(about.unit)
-	report, journalErr := journal.Reader{}.Read(ctx, journal.Query{Unit: about.unit, Since: about.since}, fold.Add)
+	rec := record{unit: about.unit}
+	source, closeSource, err := about.open(ctx)
+	if err != nil {
+		return rec, err
+	}
+	defer func() { _ = closeSource() }()
+	report, err := source.Read(ctx, journal.Query{Unit: about.unit, Since: about.since}, fold.Add)
 	warn(warnings, journalWarnings(report))
-	busCtx, cancel := context.WithTimeout(ctx, busTimeout)
-	defer cancel()
-	conn, state, busErr := askBus(busCtx, about.unit)
-	if conn != nil {
-		defer conn.Close()
+	missing := absent{journal: err}
+	rec.source, rec.journal = source, err == nil
+	switch {
+	case ctx.Err() != nil:
+		return rec, ctx.Err()
+	case about.journalFile != "" && err != nil:
+		return rec, about.badExport(err)
+	case about.journalFile == "":
+		missing.bus = rec.addBus(ctx, about, fold)
 	}
-	rec := record{unit: about.unit, journal: journalErr == nil}
-	if busErr == nil {
-		rec.state = &state
-		fold.AddState(state)
-		rec.settings, busErr = about.askSettings(busCtx, conn)
+	if about.journalFile == "" || about.stateDir != "" {
+		kept, unread := records.Read(about.recordsOf(rec.state))
+		rec.records = len(kept) > 0
+		warn(warnings, recordWarnings(unread))
+		fold.AddRecords(kept)
 	}
-	kept, unread := records.Read(about.recordsOf(rec.state))
-	rec.records = len(kept) > 0
-	warn(warnings, recordWarnings(unread))
-	fold.AddRecords(kept)
 	rec.runs = fold.Runs()
 	switch {
 	case ctx.Err() != nil:
 		return rec, ctx.Err()
-	case len(rec.runs) == 0 && busErr == nil && state.LoadState == "not-found":
-		return rec, noSuchUnit(busCtx, conn, about.unit)
-	case journalErr != nil && busErr != nil && !rec.records:
-		return rec, fmt.Errorf("nothing can be told of %s: %w", about.unit, errors.Join(journalErr, busErr))
+	case len(rec.runs) == 0 && rec.state != nil && rec.state.LoadState == "not-found":
+		return rec, noSuchUnit(ctx, about.unit)
+	case missing.journal != nil && missing.bus != nil && !rec.records:
+		return rec, fmt.Errorf("nothing can be told of %s: %w", about.unit, errors.Join(missing.journal, missing.bus))
+	case about.journalFile == "":
+		warn(warnings, missingSources(rec, missing))
 	}
-	warn(warnings, missingSources(rec, journalErr, busErr))
 	return rec, nil
+}
+
+// addBus adds what the manager knows; the error is why it does not.
+func (r *record) addBus(ctx context.Context, about subject, fold *history.Fold) error {
+	ctx, cancel := context.WithTimeout(ctx, busTimeout)
+	defer cancel()
+	conn, state, err := askBus(ctx, about.unit)
+	if conn != nil {
+		defer conn.Close()
+	}
+	if err != nil {
+		return err
+	}
+	r.state = &state
+	fold.AddState(state)
+	r.settings, err = about.askSettings(ctx, conn)
+	return err
 }
 
 func warn(w io.Writer, lines []string) {

@@ -71,6 +71,9 @@ type runDocument struct {
 	Held   *heldDocument   `json:"held"`   // the start was held back (--start-delay); null where it was not
 	Stable *timestamp      `json:"stable"` // since when earlier failures were forgotten (--stable-after)
 	Phases []phaseDocument `json:"phases"` // the run's course; [] where svcrun left no record
+
+	FirstFailure bool     `json:"first_failure"` // of a burst: of failures in a row, each restarted automatically
+	Tail         []string `json:"tail"`          // the last lines of its own output; null without --tail
 }
 
 // heldDocument is why svcrun held a start back, and for how long.
@@ -178,6 +181,7 @@ func newRunDocument(r history.Run, now time.Time, zone *time.Location) runDocume
 		Started: knownTime(r.Started, zone), Ready: knownTime(r.Ready, zone), Ended: knownTime(r.Ended, zone),
 		ReadyAfter: knownSpan(r.ReadyAfter()), Up: knownSpan(upTime(r, now)), Delay: knownSpan(r.Delay, r.Delay > 0),
 		Result: known(r.Result), Detail: make(map[string]string, len(r.Detail)), Phases: []phaseDocument{},
+		FirstFailure: r.FirstFailure,
 	}
 	for _, f := range r.Detail {
 		doc.Detail[f.Key] = f.Value

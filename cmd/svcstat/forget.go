@@ -66,7 +66,7 @@ func forgotten(ctx context.Context, unit string) (forgetDocument, error) {
 	case err != nil:
 		return forgetDocument{}, err
 	case state.LoadState == "not-found" && !state.Up():
-		return forgetDocument{}, noSuchUnit(ctx, conn, unit)
+		return forgetDocument{}, noSuchUnit(ctx, unit)
 	}
 	if err := conn.ResetFailed(ctx, unit); err != nil {
 		return forgetDocument{}, err

@@ -14,12 +14,12 @@ import (
 func historyCommand(out output) *cli.Command {
 	return &cli.Command{
 		Name: "history", Usage: historyUsage, ArgsUsage: "UNIT", Description: historyDescription,
-		Flags: append([]cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.IntFlag{Name: "n", Usage: lastUsage},
 			&cli.StringFlag{Name: "since", Usage: sinceUsage},
 			&cli.StringSliceFlag{Name: "cause", Usage: causeUsage},
-			stateDirFlag(),
-		}, commonFlags()...),
+			&cli.IntFlag{Name: "tail", Usage: tailUsage},
+		}, subjectFlags(), commonFlags()),
 		Action: func(c *cli.Context) error { return showHistory(c, out) },
 	}
 }
@@ -41,6 +41,12 @@ func parseHistory(c *cli.Context, now time.Time) (historyQuery, error) {
 	if c.IsSet("n") && q.last < 1 {
 		return historyQuery{}, verbs.Usagef("flag -n: %d is no number of runs; 1 is the least", q.last)
 	}
+	if q.tail, err = parseTail(c); err != nil {
+		return historyQuery{}, err
+	}
+	if q.tail > 0 && q.last == 0 {
+		q.last = tailedRuns
+	}
 	if c.IsSet("since") {
 		if q.since, err = parseSince(c.String("since"), now); err != nil {
 			return historyQuery{}, err
@@ -55,6 +61,19 @@ func parseHistory(c *cli.Context, now time.Time) (historyQuery, error) {
 	}
 	q.json, err = wantsJSON(c)
 	return q, err
+}
+
+const (
+	tailedRuns = 10   // of how many runs --tail shows the output, where -n does not say
+	mostLines  = 1000 // of each
+)
+
+func parseTail(c *cli.Context) (int, error) {
+	n := c.Int("tail")
+	if c.IsSet("tail") && (n < 1 || n > mostLines) {
+		return 0, verbs.Usagef("flag --tail: %d is no number of lines; it is 1 to %d", n, mostLines)
+	}
+	return n, nil
 }
 
 func causeNames() []string {
@@ -76,14 +95,19 @@ func showHistory(c *cli.Context, out output) error {
 		return err
 	}
 	runs := q.selectRuns(record.runs)
+	tails, err := record.tailsOf(c.Context, q.subject, runs)
+	if err != nil {
+		return err
+	}
 	if q.json {
-		return writeJSON(out.stdout, record.document(runs, out.now(), zone))
+		return writeJSON(out.stdout, record.document(runs, tails, out.now(), zone))
 	}
 	if len(runs) == 0 {
 		_, err := fmt.Fprintln(out.stderr, noRuns(q.unit, len(record.runs)))
 		return err
 	}
-	return historyTable(runs, out.now(), zone).write(out.stdout, out.color)
+	t := historyTable(runs, tails, out.now(), zone)
+	return t.write(out.stdout, out.color)
 }
 
 // selectRuns applies --since, --cause and -n, in that order.
@@ -99,13 +123,16 @@ func (q historyQuery) selectRuns(runs []history.Run) []history.Run {
 }
 
 // document is the record for scripts.
-func (r record) document(runs []history.Run, now time.Time, zone *time.Location) historyDocument {
+func (r record) document(runs []history.Run, tails [][]string, now time.Time, zone *time.Location) historyDocument {
 	doc := historyDocument{Schema: schema, Unit: r.unit, Sources: r.sources(), Runs: []runDocument{}}
 	if r.state != nil {
 		doc.ActiveState, doc.SubState = &r.state.ActiveState, &r.state.SubState
 	}
-	for _, run := range runs {
+	for i, run := range runs {
 		doc.Runs = append(doc.Runs, newRunDocument(run, now, zone))
+		if tails != nil {
+			doc.Runs[i].Tail = append([]string{}, tails[i]...)
+		}
 	}
 	return doc
 }

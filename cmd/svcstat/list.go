@@ -56,7 +56,8 @@ func list(c *cli.Context, out output) error {
 		}
 		return writeJSON(out.stdout, document)
 	}
-	return listTable(states, out.now(), zone).write(out.stdout, out.color)
+	t := listTable(states, out.now(), zone)
+	return t.write(out.stdout, out.color)
 }
 
 // wanted is the filter that the flags ask for. Without one a service that is
@@ -93,7 +94,7 @@ func listed(ctx context.Context, patterns []string, keep func(history.State) boo
 	}
 	for _, s := range states {
 		if s.LoadState == "not-found" && s.ActiveState == "inactive" && slices.Contains(patterns, s.Unit) {
-			return nil, noSuchUnit(ctx, conn, s.Unit)
+			return nil, noSuchUnit(ctx, s.Unit)
 		}
 	}
 	states = slices.DeleteFunc(states, func(s history.State) bool { return s.LoadState == "not-found" || !keep(s) })
@@ -102,9 +103,12 @@ func listed(ctx context.Context, patterns []string, keep func(history.State) boo
 
 // noSuchUnit is the error for a unit that is nowhere, with a hint at those
 // that are.
-func noSuchUnit(ctx context.Context, conn *bus.Conn, name string) error {
+func noSuchUnit(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, busTimeout)
+	defer cancel()
 	var near []string
-	if conn != nil {
+	if conn, err := bus.Dial(ctx); err == nil {
+		defer conn.Close()
 		if names, err := conn.Names(ctx); err == nil {
 			near = nearestNames(name, names)
 		}

@@ -26,15 +26,27 @@ type cell struct {
 
 // table lines its cells up, two blanks apart. The first row is the heading.
 // Columns are padded by characters, and outside of the colours.
-type table [][]cell
-
-func (t *table) add(cells ...cell) {
-	*t = append(*t, cells)
+type table struct {
+	rows  [][]cell
+	under map[int][]string // lines that stand below a row, by its number
 }
 
-func (t table) write(w io.Writer, color bool) error {
+func (t *table) add(cells ...cell) {
+	t.rows = append(t.rows, cells)
+}
+
+// below adds lines below the last row.
+func (t *table) below(lines ...string) {
+	if t.under == nil {
+		t.under = make(map[int][]string)
+	}
+	last := len(t.rows) - 1
+	t.under[last] = append(t.under[last], lines...)
+}
+
+func (t *table) write(w io.Writer, color bool) error {
 	var widths []int
-	for _, row := range t {
+	for _, row := range t.rows {
 		for i, c := range row {
 			if i == len(widths) {
 				widths = append(widths, 0)
@@ -43,7 +55,7 @@ func (t table) write(w io.Writer, color bool) error {
 		}
 	}
 	var out strings.Builder
-	for _, row := range t {
+	for n, row := range t.rows {
 		for i, c := range row {
 			text := c.text
 			if color && c.style != plain {
@@ -55,6 +67,9 @@ func (t table) write(w io.Writer, color bool) error {
 			}
 		}
 		out.WriteByte('\n')
+		for _, line := range t.under[n] {
+			out.WriteString(line + "\n")
+		}
 	}
 	_, err := io.WriteString(w, out.String())
 	return err

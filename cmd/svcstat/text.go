@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/history/journal"
@@ -38,16 +39,18 @@ have. What none of them says is said to be unknown. "nginx" means nginx.service.
 	forgetDescription = `This is systemctl reset-failed and, where the service's svcrun holds starts back after
 failures, svcrun --forget as well. A service that runs goes on.`
 
-	formatUsage     = "print as `FORMAT`: text or json"
-	jsonUsage       = "short for --format=json"
-	utcUsage        = "show times in UTC"
-	failedUsage     = "only services that have failed"
-	restartingUsage = "only services that wait for their next automatic restart"
-	allUsage        = "list services that are just not running as well"
-	lastUsage       = "only the last `N` runs"
-	sinceUsage      = "only runs that had not ended by `TIME`: 2h, 3d, 2026-01-31 15:04, 15:04, today, yesterday"
-	stateDirUsage   = "read svcrun's records in `DIR`, not where the unit has them (/var/lib/svckit/NAME)"
-	causeUsage      = "only runs with that `CAUSE`, such as unhealthy (may be given again)"
+	formatUsage      = "print as `FORMAT`: text or json"
+	jsonUsage        = "short for --format=json"
+	utcUsage         = "show times in UTC"
+	failedUsage      = "only services that have failed"
+	restartingUsage  = "only services that wait for their next automatic restart"
+	allUsage         = "list services that are just not running as well"
+	lastUsage        = "only the last `N` runs"
+	sinceUsage       = "only runs that had not ended by `TIME`: 2h, 3d, 2026-01-31 15:04, 15:04, today, yesterday"
+	journalFileUsage = "read an exported journal in `FILE` (- for stdin), as of another machine: journalctl -o export or -o json"
+	tailUsage        = "show the last `N` lines of each run's own output, of the last 10 runs where -n does not say"
+	stateDirUsage    = "read svcrun's records in `DIR`, not where the unit has them (/var/lib/svckit/NAME)"
+	causeUsage       = "only runs with that `CAUSE`, such as unhealthy (may be given again)"
 )
 
 func errorLine(err error) string {
@@ -55,7 +58,7 @@ func errorLine(err error) string {
 }
 
 // missingSources says what could not be asked, and what is shown instead.
-func missingSources(rec record, journalErr, busErr error) []string {
+func missingSources(rec record, missing absent) []string {
 	var lines []string
 	add := func(what string, err error, shown string) {
 		lines = append(lines, errorLine(fmt.Errorf("%s: %w; showing %s", what, err, shown)))
@@ -65,16 +68,16 @@ func missingSources(rec record, journalErr, busErr error) []string {
 		records = ""
 	}
 	switch {
-	case journalErr != nil && busErr != nil:
-		add("no history from the journal", journalErr, "svcrun's records only")
-		lines = append(lines, errorLine(fmt.Errorf("no answer from D-Bus: %w", busErr)))
-	case journalErr != nil && rec.records:
-		add("no history from the journal", journalErr, "what D-Bus and svcrun's records tell")
-	case journalErr != nil:
-		add("no history from the journal", journalErr, "what D-Bus tells of the last run")
-	case busErr != nil:
-		add("no answer from D-Bus", busErr, "the journal"+records+" only")
-	case rec.state.HidesHistory && !rec.records:
+	case missing.journal != nil && missing.bus != nil:
+		add("no history from the journal", missing.journal, "svcrun's records only")
+		lines = append(lines, errorLine(fmt.Errorf("no answer from D-Bus: %w", missing.bus)))
+	case missing.journal != nil && rec.records:
+		add("no history from the journal", missing.journal, "what D-Bus and svcrun's records tell")
+	case missing.journal != nil:
+		add("no history from the journal", missing.journal, "what D-Bus tells of the last run")
+	case missing.bus != nil:
+		add("no answer from D-Bus", missing.bus, "the journal"+records+" only")
+	case rec.state != nil && rec.state.HidesHistory && !rec.records:
 		lines = append(lines, "svcstat: "+rec.unit+" hides its own history: its LogLevelMax= keeps the manager's lines "+
 			"about it out of the journal; remove it, or set it to info")
 	}
@@ -112,7 +115,11 @@ func journalWarnings(report journal.Report) []string {
 		lines = append(lines, "svcstat: journalctl: "+w)
 	}
 	if report.Skipped > 0 {
-		lines = append(lines, fmt.Sprintf("svcstat: %d entries of the journal were not readable and left out", report.Skipped))
+		entries := "1 entry of the journal was"
+		if report.Skipped > 1 {
+			entries = fmt.Sprintf("%d entries of the journal were", report.Skipped)
+		}
+		lines = append(lines, "svcstat: "+entries+" not readable and left out")
 	}
 	return lines
 }
@@ -145,7 +152,8 @@ func counted(n int, thing string) string {
 const none = "-"
 
 func listTable(states []history.State, now time.Time, zone *time.Location) table {
-	t := table{row(faint, "UNIT", "STATE", "RESTARTS", "LAST CAUSE", "UP SINCE"+zoneHead(zone), "NEXT RESTART")}
+	t := table{}
+	t.add(row(faint, "UNIT", "STATE", "RESTARTS", "LAST CAUSE", "UP SINCE"+zoneHead(zone), "NEXT RESTART")...)
 	for _, s := range states {
 		last, next, since := none, none, none
 		if end, ok := s.LastEnd(); ok {
@@ -175,9 +183,10 @@ func stateStyle(s history.State) style {
 	return plain
 }
 
-func historyTable(runs []history.Run, now time.Time, zone *time.Location) table {
-	t := table{row(faint, "#", "STARTED"+zoneHead(zone), "READY AFTER", "UP", "CAUSE", "NEXT AFTER")}
-	for _, r := range runs {
+func historyTable(runs []history.Run, tails [][]string, now time.Time, zone *time.Location) table {
+	t := table{}
+	t.add(row(faint, "#", "STARTED"+zoneHead(zone), "READY AFTER", "UP", "CAUSE", "NEXT AFTER")...)
+	for i, r := range runs {
 		started, ready, up, delay := none, none, none, none
 		if !r.Started.IsZero() {
 			started = timeText(r.Started, zone)
@@ -196,8 +205,40 @@ func historyTable(runs []history.Run, now time.Time, zone *time.Location) table 
 			cell{strconv.Itoa(r.Number), faint}, cell{started, plain}, cell{ready, plain},
 			cell{up, plain}, cell{cause, look}, cell{delay, plain},
 		)
+		if tails != nil {
+			t.below(tailText(r, tails[i])...)
+		}
 	}
 	return t
+}
+
+// tailText are the lines below a run: what it said last, as text that no
+// terminal obeys. The first failure of a burst is marked: it is the one to read.
+func tailText(r history.Run, lines []string) []string {
+	var out []string
+	if r.FirstFailure {
+		out = append(out, "   the first of the failures in a row:")
+	}
+	for _, line := range lines {
+		out = append(out, "   | "+printable(line))
+	}
+	if len(lines) == 0 && !r.Cause.Refused() {
+		out = append(out, "   | (no output)")
+	}
+	return out
+}
+
+// printable is a line without what a terminal would obey.
+func printable(line string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c == '\t':
+			return ' '
+		case !unicode.IsPrint(c):
+			return unicode.ReplacementChar
+		}
+		return c
+	}, line)
 }
 
 // runCause is the cell that says why a run ended.

@@ -35,7 +35,8 @@ func TestListShowsWhatIsKnown(t *testing.T) {
 		},
 	}
 	var out strings.Builder
-	if err := listTable(states, now, time.UTC).write(&out, false); err != nil {
+	list := listTable(states, now, time.UTC)
+	if err := list.write(&out, false); err != nil {
 		t.Fatal(err)
 	}
 	want := `
@@ -51,7 +52,8 @@ worker.service  activating (auto-restart)  12        exit-code code=3  -        
 func TestHistoryShowsARunThatIsOnSoFar(t *testing.T) {
 	runs := []history.Run{{Number: 7, Running: true, Started: now.Add(-90 * time.Second), Ready: now.Add(-80 * time.Second)}}
 	var out strings.Builder
-	if err := historyTable(runs, now, time.UTC).write(&out, true); err != nil {
+	runsOn := historyTable(runs, nil, now, time.UTC)
+	if err := runsOn.write(&out, true); err != nil {
 		t.Fatal(err)
 	}
 	if got := out.String(); !strings.Contains(got, "1min 20s") || !strings.Contains(got, "\x1b[32mrunning\x1b[0m") || !strings.Contains(got, "10.0s") {

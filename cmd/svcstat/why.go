@@ -14,7 +14,7 @@ import (
 func whyCommand(out output) *cli.Command {
 	return &cli.Command{
 		Name: "why", Usage: whyUsage, ArgsUsage: "UNIT", Description: whyDescription,
-		Flags:  append([]cli.Flag{stateDirFlag()}, commonFlags()...),
+		Flags:  append(subjectFlags(), commonFlags()...),
 		Action: func(c *cli.Context) error { return explain(c, out) },
 	}
 }
@@ -28,7 +28,7 @@ func explain(c *cli.Context, out output) error {
 	if err != nil {
 		return err
 	}
-	about.settings = true
+	about.settings = about.journalFile == "" // the manager here knows nothing of another machine's units
 	rec, err := collect(c.Context, about, out.stderr)
 	if err != nil {
 		return err

@@ -91,6 +91,51 @@ type record struct {
 	NRestarts  text `json:"N_RESTARTS"`
 }
 
+// field is where the value of a field goes; nil for one that is not read.
+func (r *record) field(name string) *text {
+	switch name {
+	case "__REALTIME_TIMESTAMP":
+		return &r.Realtime
+	case "__MONOTONIC_TIMESTAMP":
+		return &r.Monotonic
+	case "_SOURCE_REALTIME_TIMESTAMP":
+		return &r.Source
+	case "_BOOT_ID":
+		return &r.BootID
+	case "_PID":
+		return &r.PID
+	case "_UID":
+		return &r.UID
+	case "_SYSTEMD_CGROUP":
+		return &r.Cgroup
+	case "_SYSTEMD_UNIT":
+		return &r.OwnUnit
+	case "_SYSTEMD_INVOCATION_ID":
+		return &r.OwnRun
+	case "UNIT":
+		return &r.Unit
+	case "INVOCATION_ID":
+		return &r.Run
+	case "MESSAGE_ID":
+		return &r.MessageID
+	case "MESSAGE":
+		return &r.Message
+	case "JOB_RESULT":
+		return &r.JobResult
+	case "EXIT_CODE":
+		return &r.ExitCode
+	case "EXIT_STATUS":
+		return &r.ExitStatus
+	case "COMMAND":
+		return &r.Command
+	case "UNIT_RESULT":
+		return &r.UnitResult
+	case "N_RESTARTS":
+		return &r.NRestarts
+	}
+	return nil
+}
+
 // outputFields is what journalctl is asked for: the fields of record. It
 // prints those with two underscores and _BOOT_ID unasked.
 var outputFields = strings.Join([]string{
@@ -105,6 +150,11 @@ func Decode(line []byte) (history.Entry, error) {
 	if err := json.Unmarshal(line, &r); err != nil {
 		return history.Entry{}, fmt.Errorf("no JSON object as journalctl writes it: %w", err)
 	}
+	return r.entry()
+}
+
+// entry makes an entry of the fields.
+func (r record) entry() (history.Entry, error) {
 	received, err := strconv.ParseInt(string(r.Realtime), 10, 64)
 	if err != nil || received < 0 {
 		return history.Entry{}, fmt.Errorf("__REALTIME_TIMESTAMP is %q, not a time in microseconds", string(r.Realtime))

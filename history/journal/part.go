@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -11,7 +12,11 @@ type part struct {
 	since, until time.Time
 	invocation   string // one run only, or all where empty
 	last         bool   // the manager's last line only
+	tail         int    // so many last lines of the run's own output, and nothing else; 0 for all of the above
 }
+
+// interesting says whether a line is worth decoding.
+func (p part) interesting(line []byte) bool { return p.tail > 0 || interesting(line) }
 
 // arguments are journalctl's. The alternatives of the match are the manager's
 // lines about the unit, by fields that cannot be forged, and the unit's own.
@@ -25,6 +30,9 @@ func (p part) arguments() []string {
 	}
 	if p.last {
 		args = append(args, "--reverse", "--lines=1") // up to 252 --until alone does not place the end
+	}
+	if p.tail > 0 {
+		return append(args, "--lines="+strconv.Itoa(p.tail), "_SYSTEMD_UNIT="+p.unit, "_SYSTEMD_INVOCATION_ID="+p.invocation)
 	}
 	about, own := []string{"UNIT=" + p.unit}, []string{"_SYSTEMD_UNIT=" + p.unit}
 	if p.invocation != "" {

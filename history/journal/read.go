@@ -70,6 +70,17 @@ func (r Reader) Read(ctx context.Context, q Query, visit func(history.Entry)) (R
 	return total, err
 }
 
+// Tail is the last n lines that a run of the unit has printed, the oldest first.
+// What is oversized or binary is an empty line.
+func (r Reader) Tail(ctx context.Context, unit, invocation string, n int) ([]string, error) {
+	var report Report
+	var lines []string
+	err := r.read(ctx, part{unit: unit, invocation: invocation, tail: n}, &report, func(e history.Entry) {
+		lines = append(lines, e.Message)
+	})
+	return lines, err
+}
+
 // read runs journalctl once.
 func (r Reader) read(ctx context.Context, p part, total *Report, visit func(history.Entry)) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -90,7 +101,7 @@ func (r Reader) read(ctx context.Context, p part, total *Report, visit func(hist
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("cannot run %s: %w", program, err)
 	}
-	skipped, readErr := scan(stdout, visit)
+	skipped, readErr := scan(bufio.NewReaderSize(stdout, 64<<10), p.interesting, visit)
 	total.Skipped += skipped
 	if readErr != nil {
 		cancel() // or it would wait for a reader
@@ -100,18 +111,17 @@ func (r Reader) read(ctx context.Context, p part, total *Report, visit func(hist
 }
 
 // scan decodes line by line what may be of interest.
-func scan(in io.Reader, visit func(history.Entry)) (skipped int, err error) {
-	reader := bufio.NewReaderSize(in, 64<<10)
+func scan(reader *bufio.Reader, wanted func(line []byte) bool, visit func(history.Entry)) (skipped int, err error) {
 	for {
 		line, oversized, err := readLine(reader)
 		switch {
 		case errors.Is(err, io.EOF):
 			return skipped, nil
 		case err != nil:
-			return skipped, fmt.Errorf("cannot read journalctl's output: %w", err)
+			return skipped, fmt.Errorf("cannot read the journal: %w", err)
 		case oversized:
 			skipped++
-		case !interesting(line):
+		case !wanted(line):
 		default:
 			entry, err := Decode(line)
 			if err != nil {

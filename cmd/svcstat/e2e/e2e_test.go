@@ -45,6 +45,8 @@ func TestSvcstatTellsWhatHappened(t *testing.T) {
 			t.Run("list", func(t *testing.T) { checkList(t, m) })
 			t.Run("unknown", func(t *testing.T) { checkUnknown(t, m) })
 			t.Run("since", func(t *testing.T) { checkSince(t, m) })
+			t.Run("export", func(t *testing.T) { checkExport(t, m) })
+			t.Run("tail", func(t *testing.T) { checkTail(t, m) })
 			t.Run("sources", func(t *testing.T) { checkSources(t, m) })
 		})
 	}
@@ -70,6 +72,9 @@ type run struct {
 	UpUsec     *int64            `json:"up_usec"`
 	DelayUsec  *int64            `json:"delay_usec"`
 	Detail     map[string]string `json:"detail"`
+
+	FirstFailure bool     `json:"first_failure"`
+	Tail         []string `json:"tail"`
 }
 
 // words is the run in the words of the truth.
@@ -92,7 +97,10 @@ func (r run) words() []string {
 	case r.Started == nil:
 		ready = "lost"
 	}
-	words := []string{start, ready, cause}
+	words := []string{start, ready}
+	if cause != "" {
+		words = append(words, cause)
+	}
 	if r.ExitCode != nil {
 		words = append(words, fmt.Sprintf("code=%d", *r.ExitCode))
 	}

@@ -1,0 +1,119 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/svckit/svckit/history"
+)
+
+// ErrNoExport is an input that no journalctl has written.
+var ErrNoExport = errors.New("no exported journal; journalctl -o export writes one, and so does journalctl -o json")
+
+// File is a journal that was exported, by journalctl -o export or -o json, maybe
+// on another machine. Who exports it chooses what of it is there: the fields that
+// only journald sets are believed.
+type File struct {
+	In io.Reader
+
+	// KeepLines is how many lines of each run's own output are kept for Tail, of
+	// the newest runs that have any.
+	KeepLines int
+
+	tails tails
+}
+
+// Read hands over the entries that may tell of the query's unit. It reads all of
+// the input, whatever Query.Since says: what has no index cannot be searched.
+func (f *File) Read(ctx context.Context, q Query, visit func(history.Entry)) (Report, error) {
+	reader := bufio.NewReaderSize(&interruptible{ctx, f.In}, 64<<10)
+	first, err := reader.Peek(1)
+	switch {
+	case errors.Is(err, io.EOF):
+		return Report{}, nil
+	case err != nil:
+		return Report{}, fmt.Errorf("cannot read the exported journal: %w", err)
+	}
+	f.tails = tails{most: f.KeepLines}
+	entries := 0 // that are a journal's, whether they are of interest or not
+	take := func(e history.Entry) {
+		entries++
+		if f.KeepLines > 0 && e.OwnUnit == q.Unit && e.OwnInvocation != "" {
+			f.tails.add(e.OwnInvocation, e.Message)
+		}
+		visit(e)
+	}
+	var report Report
+	if first[0] == '{' {
+		report.Skipped, err = scan(reader, func(line []byte) bool {
+			if bytes.Contains(line, []byte(`"__REALTIME_TIMESTAMP"`)) {
+				entries++
+			}
+			return f.KeepLines > 0 || interesting(line)
+		}, take)
+	} else {
+		report.Skipped, err = scanExport(reader, take)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return report, ctx.Err()
+	case entries == 0:
+		return Report{}, ErrNoExport
+	case errors.Is(err, errCut):
+		report.Warnings, err = append(report.Warnings, err.Error()), nil
+		report.Skipped--
+	}
+	return report, err
+}
+
+// Tail is the last lines of a run's own output, after Read.
+func (f *File) Tail(_ context.Context, _, invocation string, n int) ([]string, error) {
+	lines := f.tails.of[invocation]
+	return lines[max(0, len(lines)-n):], nil
+}
+
+// interruptible is a reader that ends with its context.
+type interruptible struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (r *interruptible) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.in.Read(p)
+}
+
+// maxTails is of how many runs the last lines are kept.
+const maxTails = 1000
+
+// tails keeps the last lines of runs, the newest runs only.
+type tails struct {
+	most int // lines of each
+	of   map[string][]string
+	runs []string // the keys of of, the oldest first
+}
+
+// add adds a line. Twice as many as needed are kept before the first half goes.
+func (t *tails) add(invocation, line string) {
+	if t.of == nil {
+		t.of = make(map[string][]string)
+	}
+	lines, ok := t.of[invocation]
+	if !ok {
+		t.runs = append(t.runs, invocation)
+		if len(t.runs) > maxTails {
+			delete(t.of, t.runs[0])
+			t.runs = t.runs[1:]
+		}
+	}
+	if len(lines) >= 2*t.most {
+		lines = append(lines[:0], lines[len(lines)-t.most+1:]...)
+	}
+	t.of[invocation] = append(lines, line)
+}
