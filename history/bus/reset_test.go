@@ -28,7 +28,10 @@ func TestAResetThatFailsNamesTheUnit(t *testing.T) {
 
 func TestAResetIsOneCall(t *testing.T) {
 	conn, fake := dial(t, func(*dbus.Message) ([]any, error) { return []any{}, nil })
-	if err := conn.ResetFailed(t.Context(), "x.service"); err != nil || len(fake.calls) != 1 || fake.calls[0] != "ResetFailedUnit" {
+	err := conn.ResetFailed(t.Context(), "x.service")
+	fake.mu.Lock()
+	defer fake.mu.Unlock()
+	if err != nil || len(fake.calls) != 1 || fake.calls[0] != "ResetFailedUnit" {
 		t.Errorf("calls %v, error %v", fake.calls, err)
 	}
 }
