@@ -33,6 +33,11 @@ const (
 	flushWait   = 500 * time.Millisecond
 	barrierWait = 3 * time.Second
 
+	// patientWait is barrierWait where the manager's time to stop has not begun: a
+	// manager that starts hundreds of units may hear of nothing else for long, and
+	// would then take a service that was ready, and has ended, for one that never was.
+	patientWait = 10 * time.Second
+
 	// recent is how long a message may still lie unread at a busy manager.
 	recent = 10 * time.Second
 )
@@ -68,6 +73,7 @@ type service struct {
 	recorder  *records.Recorder // nil where no records are kept
 	warnings  chan error        // of what went wrong beside the loop
 	forgotten chan struct{}     // closed when earlier failures are forgotten; nil before anybody asked
+	stopped   bool              // the service did not just end
 	lasting   time.Time         // when something was last sent that must not be lost
 }
 
@@ -95,6 +101,7 @@ func Run(o Options) (machine.Outcome, error) {
 	}
 	l := newLoop(w, o.Machine)
 	outcome := l.run()
+	s.stopped = !outcome.Record.Stopping.IsZero()
 	s.closeRun(outcome)
 	return outcome, nil
 }
@@ -225,7 +232,11 @@ func (s *service) close() {
 	// The manager may drop what it finds unread from a sender that has gone,
 	// READY=1 of a service that ends at once too.
 	if time.Since(s.lasting) < recent && s.sender.Unread() {
-		if err := s.sender.Barrier(barrierWait); err != nil {
+		wait := barrierWait
+		if !s.stopped {
+			wait = patientWait
+		}
+		if err := s.sender.Barrier(wait); err != nil {
 			s.o.Log(machine.Warning, err.Error())
 		}
 	}
