@@ -78,7 +78,7 @@ type absent struct{ journal, bus error }
 // collect asks the journal, the manager and svcrun's records, and does with less
 // where it must. Its warnings are a line each. Of another machine's journal
 // nobody here knows more.
-func collect(ctx context.Context, about subject, warnings io.Writer) (record, error) {
+func collect(ctx context.Context, about subject, out output) (record, error) {
 	fold := history.NewFold(about.unit)
 	rec := record{unit: about.unit}
 	source, closeSource, err := about.open(ctx)
@@ -86,8 +86,8 @@ func collect(ctx context.Context, about subject, warnings io.Writer) (record, er
 		return rec, err
 	}
 	defer func() { _ = closeSource() }()
-	report, err := source.Read(ctx, journal.Query{Unit: about.unit, Since: about.since}, fold.Add)
-	warn(warnings, journalWarnings(report))
+	report, err := readJournal(ctx, source, about, fold, out)
+	warn(out.stderr, journalWarnings(report))
 	missing := absent{journal: err}
 	rec.source, rec.journal = source, err == nil
 	switch {
@@ -101,7 +101,7 @@ func collect(ctx context.Context, about subject, warnings io.Writer) (record, er
 	if about.journalFile == "" || about.stateDir != "" {
 		kept, unread := records.Read(about.recordsOf(rec.state))
 		rec.records = len(kept) > 0
-		warn(warnings, recordWarnings(unread))
+		warn(out.stderr, recordWarnings(unread))
 		fold.AddRecords(kept)
 	}
 	rec.runs = fold.Runs()
@@ -113,9 +113,24 @@ func collect(ctx context.Context, about subject, warnings io.Writer) (record, er
 	case missing.journal != nil && missing.bus != nil && !rec.records:
 		return rec, fmt.Errorf("nothing can be told of %s: %w", about.unit, errors.Join(missing.journal, missing.bus))
 	case about.journalFile == "":
-		warn(warnings, missingSources(rec, missing))
+		warn(out.stderr, missingSources(rec, missing))
 	}
 	return rec, nil
+}
+
+// readJournal adds what the journal has, and tells how far it is where that takes
+// long.
+func readJournal(ctx context.Context, source entries, about subject, fold *history.Fold, out output) (journal.Report, error) {
+	query := journal.Query{Unit: about.unit, Since: about.since}
+	if !out.progress {
+		return source.Read(ctx, query, fold.Add)
+	}
+	p := startProgress(out.stderr)
+	defer p.end()
+	return source.Read(ctx, query, func(e history.Entry) {
+		p.entries.Add(1)
+		fold.Add(e)
+	})
 }
 
 // addBus adds what the manager knows; the error is why it does not.

@@ -90,7 +90,7 @@ func showHistory(c *cli.Context, out output) error {
 	if err != nil {
 		return err
 	}
-	record, err := collect(c.Context, q.subject, out.stderr)
+	record, err := collect(c.Context, q.subject, out)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func showHistory(c *cli.Context, out output) error {
 		return err
 	}
 	t := historyTable(runs, tails, out.now(), zone)
-	return t.write(out.stdout, out.color)
+	return out.page(c, func(columns int) string { return t.text(out.terminal.color, columns) })
 }
 
 // selectRuns applies --since, --cause and -n, in that order.

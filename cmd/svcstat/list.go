@@ -57,7 +57,7 @@ func list(c *cli.Context, out output) error {
 		return writeJSON(out.stdout, document)
 	}
 	t := listTable(states, out.now(), zone)
-	return t.write(out.stdout, out.color)
+	return out.page(c, func(columns int) string { return t.text(out.terminal.color, columns) })
 }
 
 // wanted is the filter that the flags ask for. Without one a service that is

@@ -28,14 +28,18 @@ const exitNoUnit = 4
 // output is where a verb prints, and how.
 type output struct {
 	stdout, stderr io.Writer
-	color          bool // stdout is a terminal that wants it
+	terminal       terminal // stdout
+	progress       bool     // stderr is a terminal
 	now            func() time.Time
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	out := output{stdout: os.Stdout, stderr: os.Stderr, color: wantsColor(os.Stdout), now: time.Now}
+	out := output{
+		stdout: os.Stdout, stderr: os.Stderr, now: time.Now,
+		terminal: terminalOf(os.Stdout, os.Getenv), progress: terminalOf(os.Stderr, os.Getenv).is,
+	}
 	os.Exit(run(ctx, os.Args, out)) //nolint:gocritic // stop only matters to a process that lives on
 }
 
@@ -46,13 +50,6 @@ func run(ctx context.Context, args []string, out output) int {
 		fmt.Fprintln(out.stderr, errorLine(err))
 	}
 	return verbs.Code(err)
-}
-
-// wantsColor follows no-color.org, and asks for a terminal.
-func wantsColor(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 &&
-		os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != ""
 }
 
 func newApp(out output) *cli.App {

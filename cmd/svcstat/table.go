@@ -28,6 +28,7 @@ type cell struct {
 // Columns are padded by characters, and outside of the colours.
 type table struct {
 	rows  [][]cell
+	cuts  []int            // the columns that may be cut, by their numbers
 	under map[int][]string // lines that stand below a row, by its number
 }
 
@@ -44,7 +45,50 @@ func (t *table) below(lines ...string) {
 	t.under[last] = append(t.under[last], lines...)
 }
 
-func (t *table) write(w io.Writer, color bool) error {
+// leastColumn is the width below which no column is cut.
+const leastColumn = 8
+
+// write prints the table such that it fits into so many columns, 0 for any
+// number, where the columns that may be cut allow it.
+func (t *table) write(w io.Writer, color bool, columns int) error {
+	widths := t.fit(columns)
+	var out strings.Builder
+	for n, row := range t.rows {
+		for i, c := range row {
+			text := cutTo(c.text, widths[i])
+			blanks := widths[i] - utf8.RuneCountInString(text) + gap
+			if color && c.style != plain {
+				text = string(c.style) + text + normal
+			}
+			out.WriteString(text)
+			if i < len(row)-1 {
+				out.WriteString(strings.Repeat(" ", blanks))
+			}
+		}
+		out.WriteByte('\n')
+		for _, line := range t.under[n] {
+			if columns > 0 {
+				line = cutTo(line, columns)
+			}
+			out.WriteString(line + "\n")
+		}
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// text is the table for a terminal.
+func (t *table) text(color bool, columns int) string {
+	var out strings.Builder
+	_ = t.write(&out, color, columns)
+	return out.String()
+}
+
+// gap is how many blanks stand between two columns.
+const gap = 2
+
+// widths are those of the widest cell of each column.
+func (t *table) widths() []int {
 	var widths []int
 	for _, row := range t.rows {
 		for i, c := range row {
@@ -54,25 +98,64 @@ func (t *table) write(w io.Writer, color bool) error {
 			widths[i] = max(widths[i], utf8.RuneCountInString(c.text))
 		}
 	}
-	var out strings.Builder
-	for n, row := range t.rows {
-		for i, c := range row {
-			text := c.text
-			if color && c.style != plain {
-				text = string(c.style) + text + normal
-			}
-			out.WriteString(text)
-			if i < len(row)-1 {
-				out.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c.text)+2))
+	return widths
+}
+
+// fit takes from the widest of the columns that may be cut, and again, until all
+// fit side by side.
+func (t *table) fit(columns int) []int {
+	widths := t.widths()
+	total := gap * (len(widths) - 1)
+	for _, w := range widths {
+		total += w
+	}
+	for columns > 0 && total > columns {
+		widest := -1
+		for _, i := range t.cuts {
+			if widths[i] > leastColumn && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
 			}
 		}
-		out.WriteByte('\n')
-		for _, line := range t.under[n] {
-			out.WriteString(line + "\n")
+		if widest < 0 {
+			break
+		}
+		widths[widest]--
+		total--
+	}
+	return widths
+}
+
+// cutTo is a text of at most so many characters.
+func cutTo(text string, width int) string {
+	if utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	return string([]rune(text)[:max(0, width-1)]) + "…"
+}
+
+// wrapped breaks lines between words such that they fit into so many columns, 0
+// for any number.
+func wrapped(text string, columns int) string {
+	if columns <= 0 {
+		return text
+	}
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		start, width := len(out), 0
+		for word := range strings.FieldsSeq(line) {
+			n := utf8.RuneCountInString(word)
+			if len(out) > start && width+1+n <= columns {
+				out[len(out)-1] += " " + word
+				width += 1 + n
+				continue
+			}
+			out, width = append(out, word), n
+		}
+		if len(out) == start {
+			out = append(out, "")
 		}
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
+	return strings.Join(out, "\n")
 }
 
 // row makes cells of one style.

@@ -42,6 +42,7 @@ failures, svcrun --forget as well. A service that runs goes on.`
 	formatUsage      = "print as `FORMAT`: text or json"
 	jsonUsage        = "short for --format=json"
 	utcUsage         = "show times in UTC"
+	noPagerUsage     = "print long output on a terminal as it is, not in a pager"
 	failedUsage      = "only services that have failed"
 	restartingUsage  = "only services that wait for their next automatic restart"
 	allUsage         = "list services that are just not running as well"
@@ -148,11 +149,19 @@ func counted(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing + "s"
 }
 
+// progressLine tells how far a scan is, and is written over by the next one or
+// by progressGone.
+func progressLine(entries int64) string {
+	return fmt.Sprintf("\r\x1b[Ksvcstat: reading the journal; %d entries of the unit so far", entries)
+}
+
+const progressGone = "\r\x1b[K"
+
 // none is shown where nothing is known, or there is nothing.
 const none = "-"
 
 func listTable(states []history.State, now time.Time, zone *time.Location) table {
-	t := table{}
+	t := table{cuts: []int{0, 3}}
 	t.add(row(faint, "UNIT", "STATE", "RESTARTS", "LAST CAUSE", "UP SINCE"+zoneHead(zone), "NEXT RESTART")...)
 	for _, s := range states {
 		last, next, since := none, none, none
@@ -184,7 +193,7 @@ func stateStyle(s history.State) style {
 }
 
 func historyTable(runs []history.Run, tails [][]string, now time.Time, zone *time.Location) table {
-	t := table{}
+	t := table{cuts: []int{4}}
 	t.add(row(faint, "#", "STARTED"+zoneHead(zone), "READY AFTER", "UP", "CAUSE", "NEXT AFTER")...)
 	for i, r := range runs {
 		started, ready, up, delay := none, none, none, none

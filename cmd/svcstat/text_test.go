@@ -36,7 +36,7 @@ func TestListShowsWhatIsKnown(t *testing.T) {
 	}
 	var out strings.Builder
 	list := listTable(states, now, time.UTC)
-	if err := list.write(&out, false); err != nil {
+	if err := list.write(&out, false, 0); err != nil {
 		t.Fatal(err)
 	}
 	want := `
@@ -53,7 +53,7 @@ func TestHistoryShowsARunThatIsOnSoFar(t *testing.T) {
 	runs := []history.Run{{Number: 7, Running: true, Started: now.Add(-90 * time.Second), Ready: now.Add(-80 * time.Second)}}
 	var out strings.Builder
 	runsOn := historyTable(runs, nil, now, time.UTC)
-	if err := runsOn.write(&out, true); err != nil {
+	if err := runsOn.write(&out, true, 0); err != nil {
 		t.Fatal(err)
 	}
 	if got := out.String(); !strings.Contains(got, "1min 20s") || !strings.Contains(got, "\x1b[32mrunning\x1b[0m") || !strings.Contains(got, "10.0s") {
@@ -70,7 +70,7 @@ func TestColumnsLineUpByCharacters(t *testing.T) {
 		false: "é    x\nabc  y\n", true: "\x1b[31mé\x1b[0m    x\nabc  y\n",
 	} {
 		var out strings.Builder
-		if err := tab.write(&out, color); err != nil || out.String() != want {
+		if err := tab.write(&out, color, 0); err != nil || out.String() != want {
 			t.Errorf("color %v: %q, want %q", color, out.String(), want)
 		}
 	}

@@ -271,9 +271,7 @@ func (x explained) advice() string {
 		command, purpose := x.step(step)
 		t.add(cell{"  " + command, plain}, cell{purpose, plain})
 	}
-	var out strings.Builder
-	_ = t.write(&out, false)
-	return "\n" + out.String()
+	return "\n" + t.text(false, 0)
 }
 
 // step is a command for a shell, and what it is for.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -29,7 +28,7 @@ func explain(c *cli.Context, out output) error {
 		return err
 	}
 	about.settings = about.journalFile == "" // the manager here knows nothing of another machine's units
-	rec, err := collect(c.Context, about, out.stderr)
+	rec, err := collect(c.Context, about, out)
 	if err != nil {
 		return err
 	}
@@ -40,9 +39,8 @@ func explain(c *cli.Context, out output) error {
 	if asJSON {
 		return writeJSON(out.stdout, x.document())
 	}
-	text := strings.Join(x.sentences(), "\n") + "\n" + x.advice()
-	_, err = fmt.Fprint(out.stdout, text)
-	return err
+	sentences := strings.Join(x.sentences(), "\n") + "\n"
+	return out.page(c, func(columns int) string { return wrapped(sentences, columns) + x.advice() })
 }
 
 // explained is an answer with what it is about.

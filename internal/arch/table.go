@@ -46,7 +46,7 @@ var Table = map[string]Rule{
 			"history", "history/bus", "history/journal", "history/records", "history/why", "internal/restarts",
 			"internal/syntax", "internal/verbs", "policy",
 		},
-		Modules: []string{cli},
+		Modules: []string{cli, sys},
 	},
 	"internal/verbs": {Imports: []string{"internal/syntax"}, Modules: []string{cli}},
 

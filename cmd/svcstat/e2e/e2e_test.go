@@ -346,6 +346,10 @@ func checkSources(t *testing.T, m *labtest.Machine) {
 	if noJournal.Code != 0 || strings.Count(noJournal.Stderr, "\n") != 1 || !strings.Contains(noJournal.Stdout, `"exit-code"`) {
 		t.Errorf("without journalctl: exit code %d\n%s%s", noJournal.Code, noJournal.Stdout, noJournal.Stderr)
 	}
+	quiet := m.Try(svcstat, "history", "quiet")
+	if quiet.Code != 0 || !strings.Contains(quiet.Stderr, "quiet.service hides its own history: its LogLevelMax=") || strings.Count(quiet.Stderr, "\n") != 1 {
+		t.Errorf("of a unit with LogLevelMax=: exit code %d\n%s%s", quiet.Code, quiet.Stdout, quiet.Stderr)
+	}
 	m.Run("useradd", "--system", "nosy")
 	nosy := m.Try("setpriv", "--reuid=nosy", "--clear-groups", svcstat, "history", "exit-code", "--json")
 	if nosy.Code != 0 || !strings.Contains(nosy.Stderr, "systemd-journal") || !strings.Contains(nosy.Stdout, `"exit-code"`) {
