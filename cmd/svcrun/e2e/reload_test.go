@@ -271,7 +271,12 @@ func TestDebiansNginxIsReloadedByTheUnitOfTheExample(t *testing.T) {
 			target = "debian12"
 		}
 		unit := m.UnitName()
-		text, err := os.ReadFile("../../svcgen/testdata/golden/nginx." + target + ".service")
+		dir := t.TempDir()
+		generate := exec.Command(filepath.Join(labtest.Programs(t), "svcgen"), "generate", "../../../examples/nginx.yaml", "--target="+target, "-o", dir)
+		if out, err := generate.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "nginx.service"))
 		if err != nil {
 			t.Fatal(err)
 		}
