@@ -206,15 +206,24 @@ func TestHangUpInTheFirstMillisecondKillsNobody(t *testing.T) {
 			return heeds.Match(status)
 		})
 		_ = cmd.Process.Signal(syscall.SIGHUP)
-		until(t, func() bool {
-			children, err := os.ReadFile(fmt.Sprintf("%stask/%d/children", proc, cmd.Process.Pid))
-			return err != nil || len(children) > 0
-		})
+		until(t, func() bool { return hasChildren(proc) })
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		if err := cmd.Wait(); err != nil {
 			t.Fatalf("svcrun ended with %v", err)
 		}
 	}
+}
+
+// hasChildren says whether any thread of a process has a child, or the process
+// has ended.
+func hasChildren(proc string) bool {
+	lists, _ := filepath.Glob(proc + "task/*/children")
+	for _, list := range lists {
+		if children, err := os.ReadFile(list); err == nil && len(children) > 0 {
+			return true
+		}
+	}
+	return len(lists) == 0
 }
 
 // until looks again and again, for the moment that counts.
