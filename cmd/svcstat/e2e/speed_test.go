@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
@@ -17,7 +18,7 @@ import (
 // BenchmarkList is svcstat list beside systemctl list-units, interleaved, on a
 // machine with 500 services that are up. It is run by hand:
 //
-//	go test -run - -bench List ./cmd/svcstat/e2e
+//	go test -run - -bench . -benchtime 1x ./cmd/svcstat/e2e
 func BenchmarkList(b *testing.B) {
 	const services, rounds = 500, 15
 	program := filepath.Join(labtest.Programs(b), "svcstat")
@@ -41,6 +42,31 @@ func BenchmarkList(b *testing.B) {
 				b.ReportMetric(0, "ns/op")
 			}
 		})
+	}
+}
+
+// BenchmarkHistory is svcstat history beside the journalctl that feeds it, of a
+// unit that has printed 200,000 lines and restarted some hundred times.
+func BenchmarkHistory(b *testing.B) {
+	const rounds, lines, restarts = 5, 200_000, 200
+	m := labtest.Boot(b, lab.Trixie)
+	m.Install(filepath.Join(labtest.Programs(b), "svcstat"), svcstat, 0o755)
+	m.Write("/run/programs/talks", "#!/bin/sh\nseq "+strconv.Itoa(lines/restarts)+"\nsleep 0.1\nexit 3\n", 0o755)
+	m.InstallUnit("talks.service", "[Unit]\nStartLimitIntervalSec=0\n[Service]\nExecStart=/run/programs/talks\nRestart=on-failure\n"+
+		"RestartSec=1ms\nLogRateLimitIntervalSec=0\n")
+	m.Run("systemctl", "start", "talks.service")
+	m.WaitUntil(5*time.Minute, "talks.service", func(p lab.Properties) bool {
+		n, err := strconv.Atoi(p["NRestarts"])
+		return err == nil && n >= restarts
+	}, "NRestarts")
+	m.Run("systemctl", "stop", "talks.service")
+	m.Run("journalctl", "--sync")
+	feed := "journalctl -o json --no-pager UNIT=talks.service + _SYSTEMD_UNIT=talks.service"
+	for range b.N {
+		times := interleaved(m, rounds, feed, svcstat+" history talks")
+		b.ReportMetric(float64(times[1])/float64(times[0]), "x-journalctl")
+		b.ReportMetric(float64(times[1])/1e6, "ms")
+		b.ReportMetric(0, "ns/op")
 	}
 }
 
