@@ -18,18 +18,21 @@ type Entry struct {
 	Cgroup        string
 	OwnUnit       string // _SYSTEMD_UNIT: the unit whose process wrote this
 	OwnInvocation string // _SYSTEMD_INVOCATION_ID, missing where the writer was gone too soon
+	OwnUserUnit   string // _SYSTEMD_USER_UNIT: the same below a user's manager
 
 	// Fields that the sender chose.
-	Unit       string // UNIT: the unit this is about
-	Invocation string // INVOCATION_ID
-	MessageID  string
-	Message    string
-	JobResult  string
-	ExitCode   string // exited, killed or dumped
-	ExitStatus string // a status or a signal's number
-	Command    string // ExecStart, ExecStopPost, …
-	UnitResult string
-	NRestarts  string
+	Unit           string // UNIT: the unit this is about
+	Invocation     string // INVOCATION_ID
+	UserUnit       string // USER_UNIT and USER_INVOCATION_ID: what a user\'s manager says it of
+	UserInvocation string
+	MessageID      string
+	Message        string
+	JobResult      string
+	ExitCode       string // exited, killed or dumped
+	ExitStatus     string // a status or a signal's number
+	Command        string // ExecStart, ExecStopPost, …
+	UnitResult     string
+	NRestarts      string
 }
 
 // ByManager says whether the system manager itself wrote the entry: process 1,
@@ -37,6 +40,24 @@ type Entry struct {
 // Everybody can write UNIT=, so nothing else may speak for a unit.
 func (e Entry) ByManager() bool {
 	return e.PID == "1" || e.Cgroup == "/init.scope" && e.UID == "0"
+}
+
+// ofUser is the entry as one of the system's would be, for the units of a user's
+// manager: what that manager has written is by process 1, of its own units. Whoever
+// can write in its name can only be of that user.
+func (e Entry) ofUser(uid string) Entry {
+	manager := "user@" + uid + ".service"
+	byManager := e.UID == uid && e.OwnUnit == manager && e.OwnUserUnit == "init.scope" && strings.HasSuffix(e.Cgroup, "/"+manager+"/init.scope")
+	e.Unit, e.Invocation = e.UserUnit, e.UserInvocation
+	e.PID, e.Cgroup = "", ""
+	if byManager {
+		e.PID = "1"
+	}
+	e.OwnUnit = ""
+	if e.UID == uid {
+		e.OwnUnit = e.OwnUserUnit
+	}
+	return e
 }
 
 // event is what an entry of the manager's tells.

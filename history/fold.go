@@ -11,6 +11,7 @@ import (
 // finds its run. Records and the manager's state come after them.
 type Fold struct {
 	unit string
+	user string               // the UID whose manager has the unit; "" for the system's
 	rows []*evidence          // runs and refused starts, the oldest first
 	byID map[string]*evidence // runs by invocation ID
 	next *schedule            // an automatic restart that has not begun yet
@@ -32,9 +33,19 @@ func NewFold(unit string) *Fold {
 	return &Fold{unit: unit, byID: make(map[string]*evidence)}
 }
 
+// NewUserFold is a fold for a unit of the manager of the user with that UID.
+func NewUserFold(unit, uid string) *Fold {
+	f := NewFold(unit)
+	f.user = uid
+	return f
+}
+
 // Add takes one entry. Entries of other units, and lines about this one that
 // neither the manager nor the unit wrote, count for nothing.
 func (f *Fold) Add(e Entry) {
+	if f.user != "" {
+		e = e.ofUser(f.user)
+	}
 	switch {
 	case e.ByManager() && e.Unit == f.unit:
 		f.addManager(e)
@@ -170,6 +181,10 @@ func (f *Fold) justRefused(at stamp) bool {
 // the one that announces it.
 func (f *Fold) addStopped(e Entry) {
 	ev := f.byID[e.Invocation]
+	if f.user != "" && ev != nil && !ev.ended() && ev.stopJob {
+		ev.dead = stampOf(e)
+		ev.succeedQuietly()
+	}
 	if ev == nil || !ev.ended() || ev.scheduled.known() {
 		return
 	}
@@ -185,12 +200,23 @@ func (f *Fold) addStopped(e Entry) {
 
 func (f *Fold) addScheduled(e Entry) {
 	ev := f.run(e)
+	if f.user != "" {
+		ev.succeedQuietly()
+	}
 	ev.scheduled = stampOf(e)
 	n, err := strconv.Atoi(e.NRestarts)
 	if err != nil || n < 0 {
 		n = 0
 	}
 	f.next = &schedule{ev.scheduled, n, strings.Contains(e.Message, "on client request")}
+}
+
+// succeedQuietly takes the end of a run of which only a failure would have been
+// told: a user's manager does not log a unit's end with success (since 249).
+func (ev *evidence) succeedQuietly() {
+	if ev.result == "" && ev.main.Kind == NoExit && ev.timeout == phaseNone {
+		ev.result = "success"
+	}
 }
 
 // addDuring takes what happens between a run's start and its end.

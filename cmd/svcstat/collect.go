@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -19,13 +20,10 @@ import (
 	"github.com/svckit/svckit/internal/verbs"
 )
 
-// ownDirectory is where a unit's svcrun keeps its records if its command line is
-// not to be had: what svcgen writes, StateDirectory=svckit/%N.
-const ownDirectory = "/var/lib/svckit"
-
 // subject is the service that is asked about, and where to look.
 type subject struct {
 	unit     string
+	of       managed
 	since    time.Time // of the journal; zero: all
 	stateDir string    // of svcrun's records; "" for where the unit has them
 	settings bool      // how the manager treats the unit is asked for as well
@@ -51,10 +49,10 @@ func parseSubject(c *cli.Context) (subject, error) {
 	if err != nil {
 		return subject{}, err
 	}
-	s := subject{unit: unit, stateDir: c.String("state-dir"), journalFile: c.String("journal-file")}
+	s := subject{unit: unit, of: managedBy(c), stateDir: c.String("state-dir"), journalFile: c.String("journal-file")}
 	switch {
 	case c.IsSet("state-dir") && s.stateDir == "":
-		return subject{}, verbs.Usagef("flag --state-dir: the directory is empty; write for example %s/%s", ownDirectory, bareName(unit))
+		return subject{}, verbs.Usagef("flag --state-dir: the directory is empty; write for example /var/lib/svckit/%s", bareName(unit))
 	case c.IsSet("journal-file") && s.journalFile == "":
 		return subject{}, verbs.Usagef("flag --journal-file: the name is empty; write - for stdin")
 	}
@@ -64,6 +62,7 @@ func parseSubject(c *cli.Context) (subject, error) {
 // record is all that the sources tell of a unit.
 type record struct {
 	unit     string
+	of       managed
 	state    *history.State // nil where D-Bus could not be asked
 	settings *why.Settings  // the same, and where nobody wants them
 	journal  bool           // the journal could be read
@@ -80,7 +79,10 @@ type absent struct{ journal, bus error }
 // nobody here knows more.
 func collect(ctx context.Context, about subject, out output) (record, error) {
 	fold := history.NewFold(about.unit)
-	rec := record{unit: about.unit}
+	if about.of.user {
+		fold = history.NewUserFold(about.unit, about.of.uid)
+	}
+	rec := record{unit: about.unit, of: about.of}
 	source, closeSource, err := about.open(ctx)
 	if err != nil {
 		return rec, err
@@ -109,7 +111,7 @@ func collect(ctx context.Context, about subject, out output) (record, error) {
 	case ctx.Err() != nil:
 		return rec, ctx.Err()
 	case len(rec.runs) == 0 && rec.state != nil && rec.state.LoadState == "not-found":
-		return rec, noSuchUnit(ctx, about.unit)
+		return rec, noSuchUnit(ctx, about.of, about.unit)
 	case missing.journal != nil && missing.bus != nil && !rec.records:
 		return rec, fmt.Errorf("nothing can be told of %s: %w", about.unit, errors.Join(missing.journal, missing.bus))
 	case about.journalFile == "":
@@ -118,10 +120,15 @@ func collect(ctx context.Context, about subject, out output) (record, error) {
 	return rec, nil
 }
 
+// query is what to read of the journal.
+func (s subject) query() journal.Query {
+	return journal.Query{Unit: s.unit, User: s.of.uid, Since: s.since}
+}
+
 // readJournal adds what the journal has, and tells how far it is where that takes
 // long.
 func readJournal(ctx context.Context, source entries, about subject, fold *history.Fold, out output) (journal.Report, error) {
-	query := journal.Query{Unit: about.unit, Since: about.since}
+	query := about.query()
 	if !out.progress {
 		return source.Read(ctx, query, fold.Add)
 	}
@@ -137,7 +144,7 @@ func readJournal(ctx context.Context, source entries, about subject, fold *histo
 func (r *record) addBus(ctx context.Context, about subject, fold *history.Fold) error {
 	ctx, cancel := context.WithTimeout(ctx, busTimeout)
 	defer cancel()
-	conn, state, err := askBus(ctx, about.unit)
+	conn, state, err := askBus(ctx, about)
 	if conn != nil {
 		defer conn.Close()
 	}
@@ -164,7 +171,7 @@ func (s subject) recordsOf(state *history.State) string {
 	case state != nil && state.Svcrun != nil && state.Svcrun.StateDir != "":
 		return state.Svcrun.StateDir
 	}
-	return filepath.Join(ownDirectory, bareName(s.unit))
+	return filepath.Join(s.of.stateRoot(os.Getenv), "svckit", bareName(s.unit))
 }
 
 // bareName is a unit's name without its suffix, systemd's %N.
@@ -183,11 +190,11 @@ func (s subject) askSettings(ctx context.Context, conn *bus.Conn) (*why.Settings
 }
 
 // askBus asks the manager for the unit. The connection is for further questions.
-func askBus(ctx context.Context, unit string) (*bus.Conn, history.State, error) {
-	conn, err := bus.Dial(ctx)
+func askBus(ctx context.Context, about subject) (*bus.Conn, history.State, error) {
+	conn, err := about.of.dial(ctx)
 	if err != nil {
 		return nil, history.State{}, err
 	}
-	state, err := conn.Service(ctx, unit)
+	state, err := conn.Service(ctx, about.unit)
 	return conn, state, err
 }

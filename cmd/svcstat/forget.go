@@ -39,7 +39,7 @@ func forget(c *cli.Context, out output) error {
 	if err != nil {
 		return err
 	}
-	doc, err := forgotten(c.Context, about.unit)
+	doc, err := forgotten(c.Context, about)
 	switch {
 	case doc.Schema == 0:
 		return err
@@ -55,10 +55,10 @@ func forget(c *cli.Context, out output) error {
 
 // forgotten has systemd and then the unit's svcrun forget. What systemd has
 // forgotten is told with an error of svcrun's part, too.
-func forgotten(ctx context.Context, unit string) (forgetDocument, error) {
+func forgotten(ctx context.Context, about subject) (forgetDocument, error) {
 	ctx, cancel := context.WithTimeout(ctx, busTimeout)
 	defer cancel()
-	conn, state, err := askBus(ctx, unit)
+	conn, state, err := askBus(ctx, about)
 	if conn != nil {
 		defer conn.Close()
 	}
@@ -66,12 +66,12 @@ func forgotten(ctx context.Context, unit string) (forgetDocument, error) {
 	case err != nil:
 		return forgetDocument{}, err
 	case state.LoadState == "not-found" && !state.Up():
-		return forgetDocument{}, noSuchUnit(ctx, unit)
+		return forgetDocument{}, noSuchUnit(ctx, about.of, about.unit)
 	}
-	if err := conn.ResetFailed(ctx, unit); err != nil {
+	if err := conn.ResetFailed(ctx, about.unit); err != nil {
 		return forgetDocument{}, err
 	}
-	doc := forgetDocument{Schema: schema, Unit: unit, Restarts: state.NRestarts, Failed: state.ActiveState == "failed"}
+	doc := forgetDocument{Schema: schema, Unit: about.unit, Restarts: state.NRestarts, Failed: state.ActiveState == "failed"}
 	doc.Failures, err = forgetSvcrun(state)
 	return doc, err
 }

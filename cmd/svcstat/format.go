@@ -17,6 +17,7 @@ func commonFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "format", Value: "text", Usage: formatUsage},
 		&cli.BoolFlag{Name: "json", Usage: jsonUsage},
+		&cli.BoolFlag{Name: "user", Usage: userUsage},
 		&cli.BoolFlag{Name: "utc", Usage: utcUsage},
 		&cli.BoolFlag{Name: "no-pager", Usage: noPagerUsage},
 	}

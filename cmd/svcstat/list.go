@@ -44,7 +44,7 @@ func list(c *cli.Context, out output) error {
 	if asJSON {
 		scope = bus.Status
 	}
-	states, err := listed(c.Context, patterns, wanted(c), scope)
+	states, err := listed(c.Context, managedBy(c), patterns, wanted(c), scope)
 	if err != nil {
 		return err
 	}
@@ -77,10 +77,10 @@ func wanted(c *cli.Context) func(history.State) bool {
 }
 
 // listed asks the manager for the services that the patterns name and keep wants.
-func listed(ctx context.Context, patterns []string, keep func(history.State) bool, scope bus.Scope) ([]history.State, error) {
+func listed(ctx context.Context, of managed, patterns []string, keep func(history.State) bool, scope bus.Scope) ([]history.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, busTimeout)
 	defer cancel()
-	conn, err := bus.Dial(ctx)
+	conn, err := of.dial(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func listed(ctx context.Context, patterns []string, keep func(history.State) boo
 	}
 	for _, s := range states {
 		if s.LoadState == "not-found" && s.ActiveState == "inactive" && slices.Contains(patterns, s.Unit) {
-			return nil, noSuchUnit(ctx, s.Unit)
+			return nil, noSuchUnit(ctx, of, s.Unit)
 		}
 	}
 	states = slices.DeleteFunc(states, func(s history.State) bool { return s.LoadState == "not-found" || !keep(s) })
@@ -103,11 +103,11 @@ func listed(ctx context.Context, patterns []string, keep func(history.State) boo
 
 // noSuchUnit is the error for a unit that is nowhere, with a hint at those
 // that are.
-func noSuchUnit(ctx context.Context, name string) error {
+func noSuchUnit(ctx context.Context, of managed, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, busTimeout)
 	defer cancel()
 	var near []string
-	if conn, err := bus.Dial(ctx); err == nil {
+	if conn, err := of.dial(ctx); err == nil {
 		defer conn.Close()
 		if names, err := conn.Names(ctx); err == nil {
 			near = nearestNames(name, names)

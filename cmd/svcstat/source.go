@@ -20,7 +20,7 @@ type entries interface {
 	// Read hands over what tells of a unit, in the journal's order.
 	Read(context.Context, journal.Query, func(history.Entry)) (journal.Report, error)
 	// Tail is the last lines of a run's own output, after Read.
-	Tail(ctx context.Context, unit, invocation string, n int) ([]string, error)
+	Tail(ctx context.Context, q journal.Query, invocation string, n int) ([]string, error)
 }
 
 // open opens the journal that is asked for. The caller closes it.
@@ -70,7 +70,7 @@ func (r record) tailsOf(ctx context.Context, about subject, runs []history.Run) 
 		if run.InvocationID == "" {
 			continue
 		}
-		lines, err := r.source.Tail(ctx, r.unit, run.InvocationID, about.tail)
+		lines, err := r.source.Tail(ctx, about.query(), run.InvocationID, about.tail)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the output of run %d: %w", run.Number, err)
 		}

@@ -42,6 +42,7 @@ failures, svcrun --forget as well. A service that runs goes on.`
 	formatUsage      = "print as `FORMAT`: text or json"
 	jsonUsage        = "short for --format=json"
 	utcUsage         = "show times in UTC"
+	userUsage        = "services of the user's own manager, not the system's"
 	noPagerUsage     = "print long output on a terminal as it is, not in a pager"
 	failedUsage      = "only services that have failed"
 	restartingUsage  = "only services that wait for their next automatic restart"

@@ -276,27 +276,28 @@ func (x explained) advice() string {
 
 // step is a command for a shell, and what it is for.
 func (x explained) step(step why.Step) (command, purpose string) {
+	systemctl := "systemctl " + x.of.flag()
 	switch step {
 	case why.ReadLog:
 		return x.logCommand()
 	case why.DaemonReload:
-		return "systemctl daemon-reload", "the unit's files have changed since systemd read them"
+		return systemctl + "daemon-reload", "the unit's files have changed since systemd read them"
 	case why.ResetFailed:
-		return "systemctl reset-failed " + shellWord(x.unit), "empties the start limit's window"
+		return systemctl + "reset-failed " + shellWord(x.unit), "empties the start limit's window"
 	case why.ForgetSvcrun:
-		return "svcstat forget " + shellWord(x.unit), "forgets the failures for which svcrun holds starts back"
+		return "svcstat forget " + x.of.flag() + shellWord(x.unit), "forgets the failures for which svcrun holds starts back"
 	case why.Start:
-		return "systemctl start " + shellWord(x.unit), "starts it now"
+		return systemctl + "start " + shellWord(x.unit), "starts it now"
 	case why.RestartNow:
-		return "systemctl restart " + shellWord(x.unit), "starts it now; a start would wait for the end of the hold-off"
+		return systemctl + "restart " + shellWord(x.unit), "starts it now; a start would wait for the end of the hold-off"
 	case why.ListFailed:
-		return "systemctl list-dependencies " + shellWord(x.unit), "shows which of the units that it needs has failed"
+		return systemctl + "list-dependencies " + shellWord(x.unit), "shows which of the units that it needs has failed"
 	case why.ListJobs:
-		return "systemctl list-jobs --after", "shows what the job waits for"
+		return systemctl + "list-jobs --after", "shows what the job waits for"
 	case why.ReadStatus:
-		return "systemctl status " + shellWord(x.unit), "shows what is wrong with the file"
+		return systemctl + "status " + shellWord(x.unit), "shows what is wrong with the file"
 	case why.ReadCondition:
-		return "systemctl show -p Conditions -p Asserts " + shellWord(x.unit), "shows what has to be met"
+		return systemctl + "show -p Conditions -p Asserts " + shellWord(x.unit), "shows what has to be met"
 	}
 	return "", ""
 }
@@ -308,9 +309,13 @@ func (x explained) logCommand() (command, purpose string) {
 		run, purpose = x.First, "what the first of the failures said; the later ones may follow from it"
 	}
 	if strings.Trim(run.InvocationID, "0123456789abcdef") != "" || run.InvocationID == "" { // a record may hold anything
-		return "journalctl -e -u " + shellWord(x.unit), purpose
+		return "journalctl " + x.of.flag() + "-e -u " + shellWord(x.unit), purpose
 	}
-	return "journalctl _SYSTEMD_INVOCATION_ID=" + run.InvocationID + " + INVOCATION_ID=" + run.InvocationID, purpose
+	about := " + INVOCATION_ID="
+	if x.of.user {
+		about = " + USER_INVOCATION_ID="
+	}
+	return "journalctl _SYSTEMD_INVOCATION_ID=" + run.InvocationID + about + run.InvocationID, purpose
 }
 
 // shellWord is the name of a unit for a shell, to which a backslash means

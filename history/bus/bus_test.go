@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -242,6 +243,34 @@ func TestABusThatIsSilentIsLeftAtTheDeadline(t *testing.T) {
 func TestWithoutABusTheErrorSaysSo(t *testing.T) {
 	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent/bus")
 	if _, err := Dial(t.Context()); err == nil || !strings.Contains(err.Error(), "D-Bus") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestAUsersManagerIsAskedAtItsOwnSocket: there no bus and no Hello is needed.
+func TestAUsersManagerIsAskedAtItsOwnSocket(t *testing.T) {
+	fake := &fakeBus{answer: units.answer}
+	fake.serve(t)
+	socket := strings.TrimPrefix(os.Getenv("DBUS_SYSTEM_BUS_ADDRESS"), "unix:path=")
+	runtime := t.TempDir()
+	if err := os.Mkdir(runtime+"/systemd", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(socket, runtime+"/systemd/private"); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "")
+	conn, err := DialUser(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if state, err := conn.Service(t.Context(), "up.service"); err != nil || state.NRestarts != 3 {
+		t.Errorf("%+v, %v", state, err)
+	}
+	t.Setenv("XDG_RUNTIME_DIR", "/nonexistent")
+	if _, err := DialUser(t.Context()); err == nil || !strings.Contains(err.Error(), "the user's manager") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -30,31 +30,58 @@ type Conn struct {
 // Dial connects to the system manager: as root at its own socket, as systemctl
 // does, which spares every question the way through the bus. Canceling the
 // context closes the connection.
-func Dial(ctx context.Context) (*Conn, error) {
+func Dial(ctx context.Context) (*Conn, error) { return dialFirst(ctx, "the system manager", dials()) }
+
+// DialUser connects to the manager of this process's user: at its own socket in
+// the runtime directory, or else over the session's bus.
+func DialUser(ctx context.Context) (*Conn, error) {
+	runtime := os.Getenv("XDG_RUNTIME_DIR")
+	if runtime == "" {
+		runtime = "/run/user/" + strconv.Itoa(os.Geteuid())
+	}
+	own := func(ctx context.Context) (*godbus.Conn, error) {
+		return dialPrivate(ctx, "unix:path="+runtime+"/systemd/private")
+	}
+	session := func(ctx context.Context) (*godbus.Conn, error) {
+		return godbus.ConnectSessionBus(godbus.WithContext(ctx))
+	}
+	ways := []dialFunc{own}
+	if os.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" { // without one godbus would start a bus
+		ways = append(ways, session)
+	}
+	return dialFirst(ctx, "the user's manager", ways)
+}
+
+// dialFunc is a way to a manager.
+type dialFunc func(context.Context) (*godbus.Conn, error)
+
+// dialFirst takes the first way that works.
+func dialFirst(ctx context.Context, whom string, ways []dialFunc) (*Conn, error) {
 	var errs []error
-	for _, dial := range dials() {
+	for _, dial := range ways {
 		conn, err := dial(ctx)
 		if err == nil {
 			return newConn(conn)
 		}
 		errs = append(errs, err)
 	}
-	return nil, fmt.Errorf("cannot reach the system manager over D-Bus: %w", errors.Join(errs...))
+	return nil, fmt.Errorf("cannot reach %s over D-Bus: %w", whom, errors.Join(errs...))
 }
 
 // dials are the ways to the manager, the best first. A bus that the environment
 // names is meant.
-func dials() []func(context.Context) (*godbus.Conn, error) {
-	system := func(ctx context.Context) (*godbus.Conn, error) {
+func dials() []dialFunc {
+	bus := func(ctx context.Context) (*godbus.Conn, error) {
 		return godbus.ConnectSystemBus(godbus.WithContext(ctx))
 	}
+	own := func(ctx context.Context) (*godbus.Conn, error) { return dialPrivate(ctx, privateAddress) }
 	switch {
 	case os.Geteuid() != 0:
-		return []func(context.Context) (*godbus.Conn, error){system}
+		return []dialFunc{bus}
 	case os.Getenv("DBUS_SYSTEM_BUS_ADDRESS") != "":
-		return []func(context.Context) (*godbus.Conn, error){system, dialPrivate}
+		return []dialFunc{bus, own}
 	}
-	return []func(context.Context) (*godbus.Conn, error){dialPrivate, system}
+	return []dialFunc{own, bus}
 }
 
 // newConn has go-systemd use a connection that is there.
@@ -66,10 +93,10 @@ func newConn(conn *godbus.Conn) (*Conn, error) {
 	return &Conn{manager, conn}, nil
 }
 
-// dialPrivate connects to the manager's own socket, which speaks D-Bus
+// dialPrivate connects to a manager's own socket, which speaks D-Bus
 // without a bus: it wants no Hello.
-func dialPrivate(ctx context.Context) (*godbus.Conn, error) {
-	conn, err := godbus.Dial(privateAddress, godbus.WithContext(ctx))
+func dialPrivate(ctx context.Context, address string) (*godbus.Conn, error) {
+	conn, err := godbus.Dial(address, godbus.WithContext(ctx))
 	if err != nil {
 		return nil, err
 	}

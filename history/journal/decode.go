@@ -79,6 +79,9 @@ type record struct {
 	Cgroup     text `json:"_SYSTEMD_CGROUP"`
 	OwnUnit    text `json:"_SYSTEMD_UNIT"`
 	OwnRun     text `json:"_SYSTEMD_INVOCATION_ID"`
+	OwnUser    text `json:"_SYSTEMD_USER_UNIT"`
+	UserUnit   text `json:"USER_UNIT"`
+	UserRun    text `json:"USER_INVOCATION_ID"`
 	Unit       text `json:"UNIT"`
 	Run        text `json:"INVOCATION_ID"`
 	MessageID  text `json:"MESSAGE_ID"`
@@ -112,6 +115,12 @@ func (r *record) field(name string) *text {
 		return &r.OwnUnit
 	case "_SYSTEMD_INVOCATION_ID":
 		return &r.OwnRun
+	case "_SYSTEMD_USER_UNIT":
+		return &r.OwnUser
+	case "USER_UNIT":
+		return &r.UserUnit
+	case "USER_INVOCATION_ID":
+		return &r.UserRun
 	case "UNIT":
 		return &r.Unit
 	case "INVOCATION_ID":
@@ -140,7 +149,7 @@ func (r *record) field(name string) *text {
 // prints those with two underscores and _BOOT_ID unasked.
 var outputFields = strings.Join([]string{
 	"_SOURCE_REALTIME_TIMESTAMP", "_PID", "_UID", "_SYSTEMD_CGROUP", "_SYSTEMD_UNIT",
-	"_SYSTEMD_INVOCATION_ID", "UNIT", "INVOCATION_ID", "MESSAGE_ID", "MESSAGE",
+	"_SYSTEMD_INVOCATION_ID", "_SYSTEMD_USER_UNIT", "USER_UNIT", "USER_INVOCATION_ID", "UNIT", "INVOCATION_ID", "MESSAGE_ID", "MESSAGE",
 	"JOB_RESULT", "EXIT_CODE", "EXIT_STATUS", "COMMAND", "UNIT_RESULT", "N_RESTARTS",
 }, ",")
 
@@ -163,7 +172,8 @@ func (r record) entry() (history.Entry, error) {
 	return history.Entry{
 		Time: at, Monotonic: monotonic, BootID: string(r.BootID),
 		PID: string(r.PID), UID: string(r.UID), Cgroup: string(r.Cgroup),
-		OwnUnit: string(r.OwnUnit), OwnInvocation: string(r.OwnRun),
+		OwnUnit: string(r.OwnUnit), OwnInvocation: string(r.OwnRun), OwnUserUnit: string(r.OwnUser),
+		UserUnit: string(r.UserUnit), UserInvocation: string(r.UserRun),
 		Unit: string(r.Unit), Invocation: string(r.Run),
 		MessageID: string(r.MessageID), Message: string(r.Message),
 		JobResult: string(r.JobResult), ExitCode: string(r.ExitCode), ExitStatus: string(r.ExitStatus), Command: string(r.Command),

@@ -42,7 +42,11 @@ func (f *File) Read(ctx context.Context, q Query, visit func(history.Entry)) (Re
 	entries := 0 // that are a journal's, whether they are of interest or not
 	take := func(e history.Entry) {
 		entries++
-		if f.KeepLines > 0 && e.OwnUnit == q.Unit && e.OwnInvocation != "" {
+		own := e.OwnUnit == q.Unit
+		if q.User != "" {
+			own = e.OwnUserUnit == q.Unit && e.UID == q.User
+		}
+		if f.KeepLines > 0 && own && e.OwnInvocation != "" {
 			f.tails.add(e.OwnInvocation, e.Message)
 		}
 		visit(e)
@@ -71,7 +75,7 @@ func (f *File) Read(ctx context.Context, q Query, visit func(history.Entry)) (Re
 }
 
 // Tail is the last lines of a run's own output, after Read.
-func (f *File) Tail(_ context.Context, _, invocation string, n int) ([]string, error) {
+func (f *File) Tail(_ context.Context, _ Query, invocation string, n int) ([]string, error) {
 	lines := f.tails.of[invocation]
 	return lines[max(0, len(lines)-n):], nil
 }

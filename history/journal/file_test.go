@@ -149,11 +149,11 @@ func TestTheLastLinesOfEachRunAreKept(t *testing.T) {
 	}
 	for _, run := range []string{"a", "b"} {
 		want := []string{run + "97", run + "98", run + "99"}
-		if got, err := f.Tail(t.Context(), "x.service", run, 3); err != nil || !slices.Equal(got, want) {
+		if got, err := f.Tail(t.Context(), Query{Unit: "x.service"}, run, 3); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q, %v; want %q", got, err, want)
 		}
 	}
-	if got, _ := f.Tail(t.Context(), "x.service", "c", 3); len(got) > 0 {
+	if got, _ := f.Tail(t.Context(), Query{Unit: "x.service"}, "c", 3); len(got) > 0 {
 		t.Errorf("of a run that has none: %q", got)
 	}
 }
@@ -172,7 +172,7 @@ func TestTheLinesOfManyRunsHaveABound(t *testing.T) {
 
 func TestTailAsksForOneRunsOwnLines(t *testing.T) {
 	r, calls := fake(t, `echo '{"__REALTIME_TIMESTAMP":"1","MESSAGE":"first"}'; echo '{"__REALTIME_TIMESTAMP":"2","MESSAGE":"second"}'`)
-	got, err := r.Tail(t.Context(), "x.service", "abc", 5)
+	got, err := r.Tail(t.Context(), Query{Unit: "x.service"}, "abc", 5)
 	if err != nil || !slices.Equal(got, []string{"first", "second"}) {
 		t.Errorf("%q, %v", got, err)
 	}

@@ -9,6 +9,7 @@ import (
 // part is what one run of journalctl reads.
 type part struct {
 	unit         string
+	user         string // the UID whose manager has the unit; "" for the system's
 	since, until time.Time
 	invocation   string // one run only, or all where empty
 	last         bool   // the manager's last line only
@@ -31,20 +32,38 @@ func (p part) arguments() []string {
 	if p.last {
 		args = append(args, "--reverse", "--lines=1") // up to 252 --until alone does not place the end
 	}
+	about, own, managers := p.matches()
 	if p.tail > 0 {
-		return append(args, "--lines="+strconv.Itoa(p.tail), "_SYSTEMD_UNIT="+p.unit, "_SYSTEMD_INVOCATION_ID="+p.invocation)
+		return append(append(args, "--lines="+strconv.Itoa(p.tail)), own...)
 	}
-	about, own := []string{"UNIT=" + p.unit}, []string{"_SYSTEMD_UNIT=" + p.unit}
-	if p.invocation != "" {
-		about = append(about, "INVOCATION_ID="+p.invocation)
-		own = append(own, "_SYSTEMD_INVOCATION_ID="+p.invocation)
+	for i, manager := range managers {
+		if i > 0 {
+			args = append(args, "+")
+		}
+		args = append(append(args, about...), manager...)
 	}
-	args = append(append(args, about...), "_PID=1", "+")
-	args = append(append(args, about...), "_SYSTEMD_CGROUP=/init.scope", "_UID=0")
 	if !p.last {
 		args = append(append(args, "+"), own...)
 	}
 	return args
+}
+
+// matches are what the lines about the unit have, what its own have, and what
+// those of its manager's have, which nobody else can write.
+func (p part) matches() (about, own []string, managers [][]string) {
+	about, own = []string{"UNIT=" + p.unit}, []string{"_SYSTEMD_UNIT=" + p.unit}
+	managers = [][]string{{"_PID=1"}, {"_SYSTEMD_CGROUP=/init.scope", "_UID=0"}}
+	invocation := "INVOCATION_ID="
+	if p.user != "" {
+		about, own = []string{"USER_UNIT=" + p.unit}, []string{"_SYSTEMD_USER_UNIT=" + p.unit, "_UID=" + p.user}
+		managers = [][]string{{"_SYSTEMD_UNIT=user@" + p.user + ".service", "_SYSTEMD_USER_UNIT=init.scope", "_UID=" + p.user}}
+		invocation = "USER_INVOCATION_ID="
+	}
+	if p.invocation != "" {
+		about = append(about, invocation+p.invocation)
+		own = append(own, "_SYSTEMD_INVOCATION_ID="+p.invocation)
+	}
+	return about, own, managers
 }
 
 // epoch writes a time for journalctl: seconds since 1970.

@@ -24,6 +24,7 @@ const (
 // Query says which entries to read.
 type Query struct {
 	Unit  string    // the unit's full name
+	User  string    // the UID whose manager has it; "" for the system's
 	Since time.Time // the zero time means from the first
 }
 
@@ -55,9 +56,9 @@ func (r Reader) Read(ctx context.Context, q Query, visit func(history.Entry)) (R
 	var total Report
 	if !q.Since.IsZero() {
 		var head string
-		before := part{unit: q.Unit, until: q.Since.Add(-time.Microsecond)}
+		before := part{unit: q.Unit, user: q.User, until: q.Since.Add(-time.Microsecond)}
 		before.last = true
-		if err := r.read(ctx, before, &total, func(e history.Entry) { head = e.Invocation }); err != nil {
+		if err := r.read(ctx, before, &total, func(e history.Entry) { head = e.Invocation + e.UserInvocation }); err != nil {
 			return total, err
 		}
 		if before.last, before.invocation = false, head; head != "" {
@@ -66,16 +67,16 @@ func (r Reader) Read(ctx context.Context, q Query, visit func(history.Entry)) (R
 			}
 		}
 	}
-	err := r.read(ctx, part{unit: q.Unit, since: q.Since}, &total, visit)
+	err := r.read(ctx, part{unit: q.Unit, user: q.User, since: q.Since}, &total, visit)
 	return total, err
 }
 
-// Tail is the last n lines that a run of the unit has printed, the oldest first.
-// What is oversized or binary is an empty line.
-func (r Reader) Tail(ctx context.Context, unit, invocation string, n int) ([]string, error) {
+// Tail is the last n lines that a run of the query's unit has printed, the oldest
+// first. What is oversized is an empty line.
+func (r Reader) Tail(ctx context.Context, q Query, invocation string, n int) ([]string, error) {
 	var report Report
 	var lines []string
-	err := r.read(ctx, part{unit: unit, invocation: invocation, tail: n}, &report, func(e history.Entry) {
+	err := r.read(ctx, part{unit: q.Unit, user: q.User, invocation: invocation, tail: n}, &report, func(e history.Entry) {
 		lines = append(lines, e.Message)
 	})
 	return lines, err
@@ -136,7 +137,8 @@ func scan(reader *bufio.Reader, wanted func(line []byte) bool, visit func(histor
 // interesting keeps the unit's ordinary output, which may be a million lines,
 // from the decoder. What it lets through is not trusted for that.
 func interesting(line []byte) bool {
-	return bytes.Contains(line, []byte(`"UNIT"`)) || bytes.Contains(line, []byte("svcrun: end "))
+	return bytes.Contains(line, []byte(`"UNIT"`)) || bytes.Contains(line, []byte(`"USER_UNIT"`)) ||
+		bytes.Contains(line, []byte("svcrun: end "))
 }
 
 // readLine reads up to the next newline. Of an oversized line it reads all

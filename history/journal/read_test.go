@@ -57,6 +57,17 @@ func TestReadAsksForTheManagersAndTheUnitsLines(t *testing.T) {
 	}
 }
 
+func TestReadAsksForAUsersManagersLines(t *testing.T) {
+	r, calls := fake(t, "")
+	if _, _, err := messages(t, r, Query{Unit: "x.service", User: "1500"}); err != nil {
+		t.Fatal(err)
+	}
+	want := " USER_UNIT=x.service _SYSTEMD_UNIT=user@1500.service _SYSTEMD_USER_UNIT=init.scope _UID=1500 + _SYSTEMD_USER_UNIT=x.service _UID=1500"
+	if got := calls(); len(got) != 1 || !strings.HasSuffix(got[0], want) {
+		t.Errorf("called with\n%s\nwant at the end\n%s", strings.Join(got, "\n"), want)
+	}
+}
+
 // TestReadSinceReadsTheRunOfThatTimeWhole: first which run it was, then that
 // run up to then, then everything since.
 func TestReadSinceReadsTheRunOfThatTimeWhole(t *testing.T) {
