@@ -63,7 +63,7 @@ func (l *Lab) BootWith(ctx context.Context, s Suite, files string) (*Machine, er
 		lock.Close()
 		return nil, err
 	}
-	m := &Machine{lab: l, suite: s, name: l.newName(), lock: lock, console: &tail{}}
+	m := &Machine{lab: l, suite: s, name: l.newName(), lock: lock, console: &Tail{}}
 	if err := m.boot(ctx, files); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}

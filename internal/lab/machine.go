@@ -21,7 +21,7 @@ type Machine struct {
 	suite   Suite
 	name    string   // of its control group, and of its socket
 	lock    *os.File // keeps the root from being removed
-	console *tail    // what the scripts and process 1 wrote before there was a journal
+	console *Tail    // what the scripts and process 1 wrote before there was a journal
 
 	notify  *net.UnixConn // on which process 1 says how it is; nil until boot
 	process *os.Process   // process 1; nil until it is started

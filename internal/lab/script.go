@@ -53,7 +53,7 @@ func script(text string, namespaces uintptr, env ...string) *exec.Cmd {
 // runScript runs a script to its end or the context's, and returns what it
 // wrote. An error carries the last lines of that.
 func runScript(ctx context.Context, cmd *exec.Cmd) (string, error) {
-	out := &tail{}
+	out := &Tail{}
 	cmd.Stdout, cmd.Stderr = out, out
 	ended, err := startLocked(cmd)
 	if err != nil {

@@ -2,16 +2,18 @@ package lab
 
 import "sync"
 
-// maxTail bounds what is kept of a script's or a machine's output.
+// maxTail bounds what is kept of a script's or a machine's output, in bytes.
 const maxTail = 64 << 10
 
-// A tail is a writer that keeps the end of what is written to it.
-type tail struct {
+// Tail is a writer that keeps the end of what is written to it. The zero Tail is
+// ready.
+type Tail struct {
 	mu   sync.Mutex
 	text []byte
 }
 
-func (t *tail) Write(p []byte) (int, error) {
+// Write is io.Writer.
+func (t *Tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.text = append(t.text, p...)
@@ -21,7 +23,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *tail) String() string {
+// String is what has been kept.
+func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return string(t.text)

@@ -54,7 +54,7 @@ func TestVersionIsTheLeadingNumber(t *testing.T) {
 }
 
 func TestTailKeepsTheEnd(t *testing.T) {
-	kept := &tail{}
+	kept := &Tail{}
 	for range maxTail {
 		kept.Write([]byte("xy"))
 	}

@@ -51,7 +51,7 @@ func TestEveryKindOfCheckWorksAtEveryLevel(t *testing.T) {
 		"root": "", "account": "user: www-data\ngroup: www-data", "dynamic": "extra: {Service: {DynamicUser: yes}}",
 	}
 	onEach(t, func(t *testing.T, m *labtest.Machine) {
-		install(t, m, "svckit-probe")
+		machines.Program(m, "svckit-probe")
 		path, err := checkServer()
 		if err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 func TestHostIsTheManagerThatRuns(t *testing.T) {
 	onEach(t, func(t *testing.T, m *labtest.Machine) {
-		install(t, m, "svcgen")
+		machines.Program(m, "svcgen")
 		want, err := unitgen.LookupTarget(target(m))
 		if err != nil {
 			t.Fatal(err)

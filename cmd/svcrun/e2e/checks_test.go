@@ -38,8 +38,8 @@ func newStand(t *testing.T, m *labtest.Machine, unit string) stand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	install(t, m, path, "/usr/bin/checkserver")
-	install(t, m, filepath.Join(labtest.Programs(t), "svckit-probe"), "/usr/bin/svckit-probe")
+	machines.Install(m, path, "/usr/bin/checkserver")
+	machines.Program(m, "svckit-probe")
 	return stand{10000 + 3*int(ports.Add(1)), "/run/" + strings.TrimSuffix(unit, ".service")}
 }
 

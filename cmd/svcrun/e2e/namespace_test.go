@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +18,7 @@ func onEachWithPrivatePIDs(t *testing.T, test func(t *testing.T, m *labtest.Mach
 		t.Run(string(suite), func(t *testing.T) {
 			t.Parallel()
 			m := machines.Get(t, suite)
-			install(t, m, filepath.Join(labtest.Programs(t), "svcrun"), "/usr/bin/svcrun")
+			machines.Program(m, "svcrun")
 			test(t, m)
 		})
 	}

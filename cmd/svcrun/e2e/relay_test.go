@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -29,7 +28,7 @@ func installSpeaker(t *testing.T, m *labtest.Machine) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	install(t, m, path, "/usr/bin/speaker")
+	machines.Install(m, path, "/usr/bin/speaker")
 	m.Run("mkdir", "-p", "/run/speaker")
 }
 
@@ -224,7 +223,7 @@ func TestFloodHoldsUpNeitherHeartbeatNorStop(t *testing.T) {
 	onEachSpoken(t, func(t *testing.T, shared *labtest.Machine, unit string) {
 		m := labtest.Boot(t, shared.Suite()) // the manager is busy with it, and other tests' is not to be
 		installSpeaker(t, m)
-		install(t, m, filepath.Join(labtest.Programs(t), "svcrun"), "/usr/bin/svcrun")
+		machines.Program(m, "svcrun")
 		started(m, unit, `--ready=notify "--live=exec:/bin/true,interval=200ms,timeout=200ms"`,
 			"say=READY=1 flood=say=STATUS=loud flood=say=X_FLOOD=%%4000x flood=pass=1,noise wait", "WatchdogSec=2", "TimeoutStopSec=20")
 		pid := m.Show(unit, "MainPID")["MainPID"]

@@ -271,8 +271,8 @@ func installStubborn(t *testing.T, m *labtest.Machine) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	install(t, m, path, "/usr/bin/stubborn")
-	install(t, m, path, "/usr/bin/stubborn-root")
+	machines.Install(m, path, "/usr/bin/stubborn")
+	machines.Install(m, path, "/usr/bin/stubborn-root")
 	m.Run("chmod", "u+s", "/usr/bin/stubborn-root")
 	m.Write("/usr/bin/quick-chain", quickChain, 0o644)
 }

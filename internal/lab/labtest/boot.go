@@ -56,6 +56,8 @@ func check(tb testing.TB, suite lab.Suite, err error) {
 type Pool struct {
 	mu       sync.Mutex
 	machines map[lab.Suite]func() (*lab.Machine, error)
+
+	installed sync.Map // of *sync.Once by place
 }
 
 // Main runs a package's tests and ends the machines that they shared:

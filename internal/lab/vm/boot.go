@@ -42,7 +42,7 @@ type Machine struct {
 	process *os.Process
 	ended   <-chan struct{}
 	work    string // holds the image until the machine is up
-	console *tail
+	console *lab.Tail
 
 	turn     sync.Mutex
 	line     net.Conn
@@ -63,7 +63,7 @@ func Boot(ctx context.Context, c Config) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{work: work, console: &tail{}}
+	m := &Machine{work: work, console: &lab.Tail{}}
 	if err := m.boot(ctx, c); err != nil {
 		return nil, errors.Join(fmt.Errorf("the %s virtual machine did not come up: %w\n%s", c.Suite, err, m.console), m.Close())
 	}

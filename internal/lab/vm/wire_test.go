@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/svckit/svckit/internal/lab"
 )
 
 // served is a machine whose guest is this process, and QEMU a process that can be
@@ -29,7 +31,7 @@ func served(t *testing.T) *Machine {
 		_ = theirs.Close()
 	}()
 	m := &Machine{
-		process: qemu.Process, ended: ended, work: t.TempDir(), console: &tail{},
+		process: qemu.Process, ended: ended, work: t.TempDir(), console: &lab.Tail{},
 		line: ours, requests: json.NewEncoder(ours), answers: json.NewDecoder(ours),
 	}
 	if _, err := m.answer(t.Context()); err != nil {
