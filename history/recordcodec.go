@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -128,7 +129,7 @@ func (r Record) withPhases(keep int) Record {
 	first := keep / 4
 	if out := len(r.Phases) - keep; out > 0 {
 		r.Phases = slices.Concat(r.Phases[:first], r.Phases[first+out:])
-		r.More += out
+		r.More = min(r.More, math.MaxInt-out) + out // a file may say anything
 	}
 	if len(r.Phases) == 0 {
 		r.Phases = nil
