@@ -9,6 +9,7 @@ import (
 	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/history/why"
 	"github.com/svckit/svckit/internal/syntax"
+	"github.com/svckit/svckit/policy"
 )
 
 // The sentences of `svcstat why`, by the rules of text.go. Here they are whole
@@ -233,7 +234,23 @@ func (x explained) restartText() string {
 	if x.NextRefused {
 		return text + ", and the start limit will refuse it: " + strings.TrimPrefix(x.limitText(), "the start limit is hit: ")
 	}
-	return text + "."
+	return text + "." + outlookText(x.Outlook)
+}
+
+// outlookText says what the start limit does if nothing gets better.
+func outlookText(o *policy.Outlook) string {
+	if o == nil {
+		return ""
+	}
+	limit := "the start limit never ends that"
+	switch o.Odds {
+	case policy.NeverTrips:
+	case policy.MayTrip:
+		limit = fmt.Sprintf("the start limit may refuse start %d", o.Start)
+	case policy.Trips:
+		limit = fmt.Sprintf("the start limit refuses start %d", o.Start)
+	}
+	return " If every run goes like this one, " + limit + ": " + o.Why + "."
 }
 
 func (x explained) downText() string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/history/why"
+	"github.com/svckit/svckit/policy"
 )
 
 func whyCommand(out output) *cli.Command {
@@ -74,7 +75,12 @@ type whyDocument struct {
 	StartLimit         *limitDocument `json:"start_limit"`  // null for none, or where D-Bus cannot be asked
 	NextRestart        *timestamp     `json:"next_restart"` // when the hold-off ends, without the manager's jitter
 	NextRestartRefused bool           `json:"next_restart_refused"`
-	Steps              []stepDocument `json:"steps"` // what to do, in this order
+
+	// What the start limit does while the service waits, if all runs go like the
+	// last: null where that is no question, or cannot be told.
+	Outlook *outlookDocument `json:"outlook"`
+
+	Steps []stepDocument `json:"steps"` // what to do, in this order
 }
 
 // limitDocument is a unit's start limit, and how far it is used.
@@ -86,6 +92,15 @@ type limitDocument struct {
 	Until     *timestamp `json:"until"`       // when that window is over
 	Hit       bool       `json:"hit"`
 }
+
+// outlookDocument is what becomes of a service whose every run is alike.
+type outlookDocument struct {
+	Odds string `json:"odds"` // never-trips, may-trip, trips
+	Why  string `json:"why"`
+}
+
+// odds are the names of what an outlook can be.
+var odds = map[policy.Odds]string{policy.NeverTrips: "never-trips", policy.MayTrip: "may-trip", policy.Trips: "trips"}
 
 // stepDocument is one thing to do.
 type stepDocument struct {
@@ -107,6 +122,9 @@ func (x explained) document() whyDocument {
 	if w := x.Window; w != nil {
 		limit := x.settings.Limit
 		doc.StartLimit = &limitDocument{limit.Starts, limit.Within.Microseconds(), w.Used, w.Automatic, knownTime(w.Until, x.zone), w.Hit}
+	}
+	if o := x.Outlook; o != nil {
+		doc.Outlook = &outlookDocument{odds[o.Odds], o.Why}
 	}
 	for _, step := range x.Steps {
 		command, _ := x.step(step)

@@ -86,7 +86,10 @@ type Answer struct {
 	Next   time.Time // when the hold-off ends; zero where none is on, or it is for ever
 	// NextRefused: at Next the window has no start left.
 	NextRefused bool
-	Steps       []Step
+	// Outlook, with Waiting: what becomes of it if all runs go like Last; nil
+	// where that cannot be told.
+	Outlook *policy.Outlook
+	Steps   []Step
 }
 
 // Window is how far the start limit is used, as far as the runs on record tell:

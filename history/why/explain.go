@@ -14,6 +14,9 @@ func Explain(f Facts) Answer {
 	a.Standing = standing(f, a.Last)
 	if f.Settings != nil {
 		a.addWindow(f)
+		if a.Standing == Waiting && !a.NextRefused {
+			a.Outlook = outlookOf(f, a.Last)
+		}
 	}
 	if a.Standing.IsDown() || a.Standing == Uncertain {
 		a.explainNoRestart(f)

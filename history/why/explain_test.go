@@ -187,6 +187,35 @@ func TestARestartThatWaitsIsTold(t *testing.T) {
 	}
 }
 
+// TestWhatBecomesOfItIsTheSimulatorsWord: where it waits, and where all that
+// counts is known.
+func TestWhatBecomesOfItIsTheSimulatorsWord(t *testing.T) {
+	waiting := func(change func(*Facts)) *policy.Outlook {
+		f := facts()
+		f.State.ActiveState, f.State.SubState = "activating", "auto-restart"
+		f.State.Changed, f.State.RestartDelay = ago(5), 10*time.Second
+		f.Settings.Ladder = policy.Flat(10 * time.Second)
+		change(&f)
+		return Explain(f).Outlook
+	}
+	if o := waiting(func(f *Facts) { f.Settings.Ladder = policy.Flat(time.Millisecond); f.Settings.Limit.Within = time.Hour }); o.Odds != policy.Trips {
+		t.Errorf("restarts at once, three an hour allowed: %+v", o)
+	}
+	if o := waiting(func(f *Facts) { f.Settings.Limit.Within = time.Second }); o.Odds != policy.NeverTrips {
+		t.Errorf("restarts after 10s, three a second allowed: %+v", o)
+	}
+	for name, change := range map[string]func(*Facts){
+		"it is down":            func(f *Facts) { f.State.ActiveState, f.State.SubState = "failed", "failed" },
+		"no limit":              func(f *Facts) { f.Settings.Limit = policy.Never() },
+		"a limit beyond bounds": func(f *Facts) { f.Settings.Limit.Starts = 1 << 31 },
+		"no run on record":      func(f *Facts) { f.Runs = nil },
+	} {
+		if o := waiting(change); o != nil {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+}
+
 func TestTheFirstFailureOfTheBurstIsFound(t *testing.T) {
 	f := facts()
 	f.Runs = []history.Run{failing(90, 80, history.Requested), failing(60, 55, history.Requested), failing(50, 45, history.Automatic), failing(40, 35, history.Automatic)}

@@ -22,8 +22,8 @@ type Settings struct {
 	Limit policy.Limit
 	Type  string // of the service: notify, simple, …
 
-	// RandomDelay is what the manager adds to a hold-off at most (262).
-	RandomDelay time.Duration
+	Ladder      policy.Ladder // the hold-offs
+	RandomDelay time.Duration // what the manager adds to a hold-off at most (262)
 
 	TimeoutStart time.Duration // 0 where it is not known; syntax.Infinity for none
 	TimeoutStop  time.Duration

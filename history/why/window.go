@@ -42,3 +42,23 @@ func windowOf(limit policy.Limit, runs []history.Run) (w *Window, memory policy.
 	}
 	return w, memory, origin
 }
+
+// mostStarts bounds the limits of which the outlook is computed, start by start.
+const mostStarts = 10_000
+
+// outlookOf is what the start limit does to a service whose every run is like
+// its last. What svcrun adds to the waits is not known here.
+func outlookOf(f Facts, last *history.Run) *policy.Outlook {
+	s := f.Settings
+	if last == nil || last.Started.IsZero() || last.Ended.IsZero() || !s.Limit.Enabled() || s.Limit.Starts > mostStarts || heldBack(f, last) {
+		return nil
+	}
+	end, ok := endOf(*last, f.State)
+	if !ok {
+		return nil
+	}
+	end.Stopped = false
+	restarts := policy.Restarts{Rules: s.Rules, Ladder: s.Ladder, Randomized: s.RandomDelay, Limit: s.Limit}
+	outlook := restarts.Outlook(policy.Run{Lasts: max(0, last.Ended.Sub(last.Started)), End: end})
+	return &outlook
+}

@@ -20,7 +20,8 @@ type explanation struct {
 	StartLimit *struct {
 		Starts, Used, Automatic int
 	} `json:"start_limit"`
-	Steps []struct{ Step, Command string } `json:"steps"`
+	Outlook *struct{ Odds, Why string }      `json:"outlook"`
+	Steps   []struct{ Step, Command string } `json:"steps"`
 }
 
 // String is the explanation in the words of the truth.
@@ -86,5 +87,9 @@ func checkWhy(t *testing.T, m *labtest.Machine) {
 		if got.String() != want[unit] {
 			t.Errorf("%s: why says %q, want %q\n%s", unit, got, want[unit], strings.Join(got.Sentences, "\n"))
 		}
+	}
+	// RestartSec=1000 with the default limit of five starts in ten seconds.
+	if got := whyOf(t, m, "waiting"); got.Outlook == nil || got.Outlook.Odds != "never-trips" {
+		t.Errorf("waiting.service: outlook %+v", got.Outlook)
 	}
 }
