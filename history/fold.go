@@ -256,6 +256,7 @@ func (f *Fold) addExit(ev *evidence, e Entry) {
 	switch {
 	case e.Command == "ExecStart":
 		ev.main, ev.mainEnded = exit, stampOf(e)
+	case strings.HasPrefix(e.Command, "ExecReload"): // ends no run, and is no part of its result
 	case ev.control.command == "":
 		ev.control = controlExit{e.Command, exit}
 	}

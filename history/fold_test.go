@@ -264,3 +264,16 @@ func TestOtherUnitsAreNotTold(t *testing.T) {
 		t.Errorf("%v", runs)
 	}
 }
+
+// TestAReloadThatFailsIsNotWhyARunEnds: it has a result of its own.
+func TestAReloadThatFailsIsNotWhyARunEnds(t *testing.T) {
+	r := foldOf(t, `
+0s A starting
+1s A started
+2s A exit exited 7 ExecReload
+9s A exit exited 1 ExecStopPost
+9s A failed exit-code`).Runs()[0]
+	if got := tell(r); got != "A unknown exit-code exited=1 command=ExecStopPost up=8s delay=0s" {
+		t.Error(got)
+	}
+}

@@ -45,6 +45,7 @@ func TestSvcstatTellsWhatHappened(t *testing.T) {
 			t.Run("list", func(t *testing.T) { checkList(t, m) })
 			t.Run("unknown", func(t *testing.T) { checkUnknown(t, m) })
 			t.Run("since", func(t *testing.T) { checkSince(t, m) })
+			t.Run("signals", func(t *testing.T) { checkSignals(t, m) })
 			t.Run("export", func(t *testing.T) { checkExport(t, m) })
 			t.Run("tail", func(t *testing.T) { checkTail(t, m) })
 			t.Run("sources", func(t *testing.T) { checkSources(t, m) })

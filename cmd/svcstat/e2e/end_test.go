@@ -117,6 +117,9 @@ var drivers = map[string]func(driver) error{
 	},
 	"stop-bound-to": func(driver) error { return nil },
 	"holds":         func(driver) error { return nil },
+	"reload-fails": func(d driver) error {
+		return errors.Join(d.systemctl("start"), d.systemctl("reload"), d.await("ReloadResult=exit-code", "SubState=running"))
+	},
 	"running":       func(d driver) error { return d.systemctl("start") },
 	"waiting":       func(d driver) error { return errors.Join(d.systemctl("start"), d.await("SubState=auto-restart")) },
 	"oneshot-fails": func(driver) error { return nil }, // dependency starts it
