@@ -25,10 +25,17 @@ func (x explained) sentences() []string {
 		}
 	}
 	add(x.stateSentence())
-	if x.Last != nil {
-		add(x.runSentence(*x.Last))
-		add(x.causeSentence(*x.Last))
-		add(stopSentence(*x.Last))
+	if x.Last != nil && x.Last.Running {
+		add(x.runSentence("This run", *x.Last))
+	}
+	if run := x.Ended(); run != nil {
+		which := "Its last run"
+		if run == x.Before {
+			which = "The run before it"
+		}
+		add(x.runSentence(which, *run))
+		add(x.causeSentence(*run))
+		add(stopSentence(*run))
 	}
 	if x.First != nil {
 		add(fmt.Sprintf("The failures in a row began with run %d, at %s: %s.", x.First.Number, x.at(x.First.Started), endText(x.First.End)))
@@ -321,7 +328,7 @@ func (x explained) step(step why.Step) (command, purpose string) {
 
 // logCommand shows what the run that failed first has said.
 func (x explained) logCommand() (command, purpose string) {
-	run, purpose := x.Last, "what the last run and systemd said of it"
+	run, purpose := x.Ended(), "what that run has said, and systemd of it"
 	if x.First != nil {
 		run, purpose = x.First, "what the first of the failures said; the later ones may follow from it"
 	}

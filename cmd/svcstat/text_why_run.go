@@ -11,12 +11,9 @@ import (
 
 // The sentences of `svcstat why` about a run and how it ended.
 
-// runSentence says when the last run was.
-func (x explained) runSentence(r history.Run) string {
-	started := "Its last run"
-	if r.Running {
-		started = "This run"
-	}
+// runSentence says when a run was.
+func (x explained) runSentence(which string, r history.Run) string {
+	started := which
 	if !r.Started.IsZero() {
 		started += " began at " + x.at(r.Started)
 	} else {

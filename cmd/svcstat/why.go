@@ -63,7 +63,8 @@ type whyDocument struct {
 	Sentences   []string `json:"sentences"` // the answer for people; their words may change
 
 	LastRun      *runDocument `json:"last_run"`      // the last that ran, or runs
-	FirstFailure *runDocument `json:"first_failure"` // of the burst that ended with last_run; null where it is last_run
+	PreviousRun  *runDocument `json:"previous_run"`  // while last_run is on
+	FirstFailure *runDocument `json:"first_failure"` // of the burst that last_run, or previous_run, is of; null where it is that one
 	RefusedStart *runDocument `json:"refused_start"` // after last_run
 
 	// Why no restart came: stop-requested, stop-in-hold-off, prevent-exit-status,
@@ -112,7 +113,7 @@ type stepDocument struct {
 func (x explained) document() whyDocument {
 	doc := whyDocument{
 		Schema: schema, Unit: x.unit, Standing: string(x.Standing), Sources: x.sources(), Sentences: x.sentences(),
-		LastRun: x.run(x.Last), FirstFailure: x.run(x.First), RefusedStart: x.run(x.Refused),
+		LastRun: x.run(x.Last), PreviousRun: x.run(x.Before), FirstFailure: x.run(x.First), RefusedStart: x.run(x.Refused),
 		NoRestart: known(string(x.Reason)), Rule: known(x.Clause),
 		NextRestart: knownTime(x.Next, x.zone), NextRestartRefused: x.NextRefused, Steps: []stepDocument{},
 	}

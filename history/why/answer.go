@@ -73,7 +73,8 @@ const (
 type Answer struct {
 	Standing Standing
 	Last     *history.Run // the last that ran, or runs; nil for none on record
-	First    *history.Run // the first failure of the burst that Last ended; nil where it is Last itself
+	Before   *history.Run // while Last is on: the one before it; nil for none on record
+	First    *history.Run // the first failure of the burst that Last, or Before, is of; nil where it is that one itself
 	Refused  *history.Run // a start after Last that was refused
 
 	Reason Reason

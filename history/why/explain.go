@@ -10,7 +10,7 @@ import (
 // Explain explains a service.
 func Explain(f Facts) Answer {
 	var a Answer
-	a.Last, a.First, a.Refused = notable(f.Runs)
+	a.addRuns(f.Runs)
 	a.Standing = standing(f, a.Last)
 	if f.Settings != nil {
 		a.addWindow(f)
@@ -25,25 +25,39 @@ func Explain(f Facts) Answer {
 	return a
 }
 
-// notable finds the last run, the first failure of its burst, and the start
+// addRuns finds the runs that matter: the last one and, while that is on, the
+// one before it; the first failure of the burst that brought it about; a start
 // after it that was refused.
-func notable(runs []history.Run) (last, first, refused *history.Run) {
+func (a *Answer) addRuns(runs []history.Run) {
 	i := len(runs) - 1
 	for ; i >= 0 && runs[i].Cause.Refused(); i-- {
-		if refused == nil {
-			refused = &runs[i]
+		if a.Refused == nil {
+			a.Refused = &runs[i]
 		}
 	}
 	if i < 0 {
-		return nil, nil, refused
+		return
 	}
-	last = &runs[i]
-	for j := i - 1; j >= 0 && last.Failed() && runs[j+1].Start == history.Automatic; j-- {
+	a.Last = &runs[i]
+	if i > 0 && a.Last.Running && !runs[i-1].Cause.Refused() {
+		i--
+		a.Before = &runs[i]
+	}
+	for j := i - 1; j >= 0 && runs[i].Failed() && runs[j+1].Start == history.Automatic; j-- {
 		if runs[j].FirstFailure {
-			return last, &runs[j], refused
+			a.First = &runs[j]
+			return
 		}
 	}
-	return last, nil, refused
+}
+
+// Ended is the run whose end there is to explain: the last that has ended; nil
+// for none.
+func (a *Answer) Ended() *history.Run {
+	if a.Before != nil || a.Last == nil || a.Last.Running {
+		return a.Before
+	}
+	return a.Last
 }
 
 // standing is what the service does now.
@@ -274,7 +288,7 @@ func (a *Answer) steps(f Facts) []Step {
 		}
 	}
 	down := a.Standing.IsDown()
-	failed := a.Last != nil && a.Last.Failed() && (down || a.Standing == Waiting || a.Standing == Uncertain)
+	failed := a.Ended() != nil && a.Ended().Failed()
 	add(failed, ReadLog)
 	add(f.Settings != nil && f.Settings.Reload, DaemonReload)
 	add(a.Standing == Unusable, ReadStatus)
@@ -283,7 +297,7 @@ func (a *Answer) steps(f Facts) []Step {
 	add(a.Reason == ByCondition, ReadCondition)
 	limited := a.Reason == ByStartLimit && (a.Window == nil || f.Now.Before(a.Window.Until) || a.Window.Until.IsZero())
 	add(limited || a.NextRefused, ResetFailed)
-	add(heldBack(f, a.Last) && (failed || a.Standing == Starting), ForgetSvcrun)
+	add(heldBack(f, a.Last) && a.Standing != Up && a.Standing != Stopping, ForgetSvcrun)
 	switch {
 	case a.Standing == Waiting && f.Settings != nil && f.Settings.Rules.Systemd > 0 && f.Settings.Rules.Systemd < hurries:
 		steps = append(steps, RestartNow)

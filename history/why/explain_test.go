@@ -86,7 +86,7 @@ func TestWhyNoRestartCame(t *testing.T) {
 			Unusable, BySetting, "Restart=no, result exit-code", []Step{ReadLog, ReadStatus}},
 		{"its file has changed", func(f *Facts) { f.Settings.Reload, f.Settings.Rules.Restart = true, policy.RestartNo },
 			Failed, BySetting, "Restart=no, result exit-code", []Step{ReadLog, DaemonReload, Start}},
-		{"a job is queued", func(f *Facts) { f.Settings.Job = true }, Queued, "", "", []Step{ListJobs}},
+		{"a job is queued", func(f *Facts) { f.Settings.Job = true }, Queued, "", "", []Step{ReadLog, ListJobs}},
 		{"no bus", func(f *Facts) { f.State, f.Settings = nil, nil }, Uncertain, Unknown, "", []Step{ReadLog}},
 		{"no bus, but a stop is on record", func(f *Facts) { f.State, f.Settings, f.Runs[0].Stopped = nil, nil, true },
 			Uncertain, ByStop, "", []Step{ReadLog}},
@@ -100,9 +100,9 @@ func TestWhyNoRestartCame(t *testing.T) {
 			f.Runs[0].End, f.Runs[0].Result, f.State.Exit = history.End{Cause: history.Clean}, "success", history.Exit{}
 			f.State.ActiveState = "inactive"
 		}, Down, ByRemain, "RemainAfterExit=yes keeps it active", []Step{Start}},
-		{"it is up", func(f *Facts) { f.State.ActiveState, f.State.SubState = "active", "running" }, Up, "", "", nil},
-		{"it starts", func(f *Facts) { f.State.ActiveState, f.State.SubState = "activating", "start" }, Starting, "", "", nil},
-		{"it stops", func(f *Facts) { f.State.ActiveState, f.State.SubState = "deactivating", "stop-sigterm" }, Stopping, "", "", nil},
+		{"it is up", func(f *Facts) { f.State.ActiveState, f.State.SubState = "active", "running" }, Up, "", "", []Step{ReadLog}},
+		{"it starts", func(f *Facts) { f.State.ActiveState, f.State.SubState = "activating", "start" }, Starting, "", "", []Step{ReadLog}},
+		{"it stops", func(f *Facts) { f.State.ActiveState, f.State.SubState = "deactivating", "stop-sigterm" }, Stopping, "", "", []Step{ReadLog}},
 	} {
 		f := facts()
 		test.change(&f)
@@ -226,6 +226,24 @@ func TestTheFirstFailureOfTheBurstIsFound(t *testing.T) {
 	f.Runs = f.Runs[:2]
 	if a := Explain(f); a.First != nil {
 		t.Errorf("the last is the first: %+v", a.First)
+	}
+}
+
+// TestWhatIsUpIsExplainedByTheRunBefore: that is the one that was restarted.
+func TestWhatIsUpIsExplainedByTheRunBefore(t *testing.T) {
+	f := facts()
+	f.State.ActiveState, f.State.SubState = "active", "running"
+	on := failing(30, 30, history.Automatic)
+	on.Running, on.End, on.Ended = true, history.End{}, time.Time{}
+	f.Runs = []history.Run{failing(60, 55, history.Requested), failing(50, 45, history.Automatic), on}
+	f.Runs[0].FirstFailure = true
+	a := Explain(f)
+	if a.Last != &f.Runs[2] || a.Before != &f.Runs[1] || a.First != &f.Runs[0] || a.Ended() != a.Before || !slices.Equal(a.Steps, []Step{ReadLog}) {
+		t.Errorf("%+v", a)
+	}
+	f.Runs = f.Runs[2:]
+	if a := Explain(f); a.Before != nil || a.Ended() != nil || len(a.Steps) > 0 {
+		t.Errorf("with one run on record: %+v", a)
 	}
 }
 

@@ -117,6 +117,9 @@ var drivers = map[string]func(driver) error{
 	},
 	"stop-bound-to": func(driver) error { return nil },
 	"holds":         func(driver) error { return nil },
+	"recovered": func(d driver) error {
+		return errors.Join(d.systemctl("start"), d.await("NRestarts=1", "SubState=running"))
+	},
 	"reload-fails": func(d driver) error {
 		return errors.Join(d.systemctl("start"), d.systemctl("reload"), d.await("ReloadResult=exit-code", "SubState=running"))
 	},
