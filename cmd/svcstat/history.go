@@ -111,11 +111,18 @@ func showHistory(c *cli.Context, out output) error {
 }
 
 // selectRuns applies --since, --cause and -n, in that order.
-func (q historyQuery) selectRuns(runs []history.Run) []history.Run {
-	runs = slices.DeleteFunc(slices.Clone(runs), func(r history.Run) bool {
-		tooOld := !r.Ended.IsZero() && r.Ended.Before(q.since)
-		return tooOld || len(q.causes) > 0 && !slices.Contains(q.causes, r.Cause)
-	})
+func (q historyQuery) selectRuns(all []history.Run) []history.Run {
+	var runs []history.Run
+	for i, r := range all {
+		ended := r.Ended
+		if ended.IsZero() && i+1 < len(all) { // at the latest
+			ended = all[i+1].Started
+		}
+		tooOld := !ended.IsZero() && ended.Before(q.since)
+		if !tooOld && (len(q.causes) == 0 || slices.Contains(q.causes, r.Cause)) {
+			runs = append(runs, r)
+		}
+	}
 	if q.last > 0 && len(runs) > q.last {
 		runs = runs[len(runs)-q.last:]
 	}
