@@ -319,7 +319,7 @@ func (f *Fold) describe(ev, next *evidence, end End) Run {
 		Unit: f.unit, InvocationID: ev.invocation, Start: ev.start, Restarts: ev.restarts,
 		Started: ev.started.time, Ready: ev.ready.time, Ended: ev.end().time, Running: ev.running,
 		Up:     ev.end().since(ev.begin()),
-		Result: ev.result, Stopped: ev.stopJob || ev.record != nil && ev.record.stopped(), StoppedWaiting: ev.stopWaiting,
+		Result: ev.result, Stopped: ev.stopJob, StoppedWaiting: ev.stopWaiting,
 		Record: ev.record, End: end,
 	}
 	switch {

@@ -87,7 +87,22 @@ func (ev *evidence) filled() *evidence {
 	}
 	fill(&out.started, r.Begun)
 	fill(&out.line, r.Ended)
+	out.stopJob = ev.stopJob || ev.wasAskedToStop()
 	return &out
+}
+
+// wasAskedToStop says whether svcrun wrote down that a stop was asked for. It
+// cannot tell an operator's from one of the manager's own, for a timeout or for
+// lack of memory: where the journal has the run's begin, it would have the stop.
+func (ev *evidence) wasAskedToStop() bool {
+	if ev.started.bootID != "" { // no other source has it
+		return false
+	}
+	switch ev.result {
+	case "", "success", "exit-code", "signal", "core-dump":
+		return ev.record.stopped()
+	}
+	return false
 }
 
 // adjoins says whether no run can have been between two that stand side by side.

@@ -152,6 +152,38 @@ func TestMergingKeepsBothOrders(t *testing.T) {
 	})
 }
 
+// TestAStopThatOnlySvcrunTellsOfMayBeTheManagersOwn: it too sends SIGTERM, when
+// the memory is out or a timeout is over.
+func TestAStopThatOnlySvcrunTellsOfMayBeTheManagersOwn(t *testing.T) {
+	r := recordOf(1, "A", 0, RecordEnd{Cause: StopTimeout, Signal: "KILL"})
+	r.Phases = []Phase{{Name: "stop", Signal: "TERM", Reason: AskedToStop}}
+	for name, test := range map[string]struct {
+		story  string
+		result string // on D-Bus, where there is no story
+		want   bool
+	}{
+		"the journal is gone":                   {"", "", true},
+		"the same, and D-Bus tells how it died": {"", "signal", true},
+		"the same, and D-Bus tells why":         {"", "oom-kill", false},
+		"the journal has no stop":               {"0s A starting\n1s A started\n9s A oom\n10s A failed oom-kill", "", false},
+		"the journal has one":                   {"0s A starting\n1s A started\n9s A stopping\n10s A failed signal", "", true},
+	} {
+		fold := NewFold(unit)
+		if test.story != "" {
+			fold = foldOf(t, test.story)
+		}
+		if test.result != "" {
+			fold.AddState(State{
+				Unit: unit, InvocationID: "A", ActiveState: "failed", Result: test.result, LeftInactive: epoch, BecameInactive: epoch.Add(time.Minute),
+			})
+		}
+		fold.AddRecords([]Record{r})
+		if got := fold.Runs()[0].Stopped; got != test.want {
+			t.Errorf("%s: stopped %v, want %v", name, got, test.want)
+		}
+	}
+}
+
 func TestAStopInTheHoldOffIsTold(t *testing.T) {
 	for story, want := range map[string]string{
 		"0s A starting\n1s A started\n5s A exit exited 3\n5s A failed exit-code\n6s A stopped":                                   "waiting",
