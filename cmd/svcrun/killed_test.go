@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -46,6 +49,34 @@ func TestAnEndAtAnyMomentLeavesNothingBehind(t *testing.T) {
 		how := cmd.ProcessState.Sys().(syscall.WaitStatus)
 		if signal == unix.SIGTERM && how.ExitStatus() != 0 && how.Signal() != unix.SIGTERM {
 			t.Errorf("stopped after %v: %v", moment, cmd.ProcessState)
+		}
+	}
+}
+
+// A manager that signals all of a unit (KillMode=control-group) signals svcrun
+// first: the stop was asked for, although the child has often ended before svcrun
+// could ask it to.
+func TestAChildThatTheManagerStopsBesideSvcrunHasNotEndedByItself(t *testing.T) {
+	for range 20 {
+		cmd := exec.Command("svcrun", "--", "/bin/sh", "-c", "echo $$; exec sleep 60")
+		cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+		var log bytes.Buffer
+		cmd.Stderr = &log
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var pid int
+		if _, err := fmt.Fscan(out, &pid); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Process.Signal(unix.SIGTERM)
+		_ = unix.Kill(pid, unix.SIGTERM) // its parent may have been quicker
+		if err := cmd.Wait(); err != nil || !strings.Contains(log.String(), "end cause=stop-requested") {
+			t.Errorf("svcrun ended with %v, and said %q", err, log.String())
 		}
 	}
 }

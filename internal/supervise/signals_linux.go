@@ -49,14 +49,20 @@ func (s *service) catch() (err error) {
 	return err
 }
 
-// passSignals hands signals to the loop. A burst of them must not cost the word
-// that a child has ended, which therefore has a channel of its own: one word there
-// is enough, as whoever takes it reaps all.
+// passSignals hands signals to the loop. The word that a child has ended comes
+// last: a manager that signals the whole service asks svcrun first (KillMode= in
+// systemd.kill(5)), and a child that is quicker has not ended by itself. It has a
+// channel of its own, where one word is enough, as whoever takes it reaps all.
 func (s *service) passSignals() {
 	for {
 		come, ok := s.catcher.Wait()
 		if !ok {
 			return
+		}
+		for _, n := range handled {
+			if n != sigchld && come.Has(n) && !s.pass(n) {
+				return
+			}
 		}
 		if come.Has(sigchld) {
 			select {
@@ -64,18 +70,18 @@ func (s *service) passSignals() {
 			default:
 			}
 		}
-		for _, n := range handled {
-			if n == sigchld || !come.Has(n) {
-				continue
-			}
-			if n == syntax.SIGHUP && s.hungUp() {
-				n = syntax.SIGTERM // the end of a session is the end of what a person runs in it
-			}
-			select {
-			case s.signals <- unix.Signal(n):
-			case <-s.closed:
-				return
-			}
-		}
+	}
+}
+
+// pass hands a signal to the loop; false where there is none any more.
+func (s *service) pass(n syntax.Signal) bool {
+	if n == syntax.SIGHUP && s.hungUp() {
+		n = syntax.SIGTERM // the end of a session is the end of what a person runs in it
+	}
+	select {
+	case s.signals <- unix.Signal(n):
+		return true
+	case <-s.closed:
+		return false
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/notify"
 )
@@ -69,7 +70,7 @@ func (m *Machine) reloadStatus() string {
 func (m *Machine) why() string {
 	switch m.reason {
 	case requested:
-		return "stop requested"
+		return history.AskedToStop
 	case unhealthy:
 		return fmt.Sprintf("unhealthy, %s failed %d times (%s)", m.failedCheck, m.failedTimes, m.failedSaid)
 	case startTimeout:
