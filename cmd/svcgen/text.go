@@ -25,7 +25,7 @@ Turns policies into systemd units: readiness, watchdog, restarts and a bounded
 stop, with every derived number explained beside it.
 
 verbs:
-{{range .VisibleCommands}}  {{.Name}}   {{.Usage}}
+{{range .VisibleCommands}}  {{printf "%-10s" .Name}} {{.Usage}}
 {{end}}
 "svcgen VERB --help" tells the flags of a verb, --version the version.
 
