@@ -5,7 +5,8 @@
 set -eu
 
 # The packages, each with a program of it.
-peers='tini:tini dumb-init:dumb-init catatonit:catatonit s6:s6-supervise systemd:systemd-notify curl:curl'
+peers='tini:tini dumb-init:dumb-init catatonit:catatonit s6:s6-supervise systemd:systemd-notify curl:curl
+	systemd-journal-remote:/lib/systemd/systemd-journal-remote'
 
 missing=''
 for peer in $peers; do

@@ -13,16 +13,18 @@ import (
 
 // options are the command line.
 type options struct {
-	svcrun string
-	svcgen string
-	rounds int
-	seed   uint64
-	only   []string      // scenarios; empty is all
-	many   int           // wrappers at once
-	age    time.Duration // how long they have run before they are stopped
-	idle   time.Duration // how long they are watched at rest
-	gate   bool          // a missed goal is a failure
-	loud   bool          // what the wrappers say is shown
+	svcrun  string
+	svcgen  string
+	svcstat string
+	rounds  int
+	seed    uint64
+	only    []string      // scenarios; empty is all
+	many    int           // wrappers at once
+	entries int           // of the journal that svcstat reads
+	age     time.Duration // how long they have run before they are stopped
+	idle    time.Duration // how long they are watched at rest
+	gate    bool          // a missed goal is a failure
+	loud    bool          // what the wrappers say is shown
 }
 
 // bench is one run.
@@ -55,6 +57,7 @@ func scenarios() []scenario {
 		{"memory", (*bench).memory},
 		{"idle", (*bench).idleness},
 		{"generator", (*bench).generators},
+		{"history", (*bench).histories},
 	}
 }
 

@@ -2,9 +2,10 @@
 // same run as what people use today: a shell loop that waits for a service, the
 // small inits, s6-supervise and systemd-notify. Of svcgen it measures what a
 // generator costs a reload of systemd's, in package lab, beside one that does
-// nothing.
+// nothing. Of svcstat it measures what a history takes beside the journalctl
+// that feeds it, in a journal that it writes itself.
 //
-//	bench [-rounds N] [-seed N] [-only LIST] [-many N] [-age D] [-idle D] [-gate] [-v]
+//	bench [-rounds N] [-seed N] [-only LIST] [-many N] [-entries N] [-age D] [-idle D] [-gate] [-v]
 //
 // Invariants: a figure is never printed without what it is compared with, since
 // a bare time says nothing on another machine; within a scenario every

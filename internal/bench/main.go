@@ -68,7 +68,7 @@ func parse(args []string) (o options, err error) {
 	for _, s := range scenarios() {
 		names = append(names, s.name)
 	}
-	o.svcrun, o.svcgen = filepath.Join(bin, "svcrun"), filepath.Join(bin, "svcgen")
+	o.svcrun, o.svcgen, o.svcstat = filepath.Join(bin, "svcrun"), filepath.Join(bin, "svcgen"), filepath.Join(bin, "svcstat")
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // an error is printed once, by main
 	flags.IntVar(&o.rounds, "rounds", 12, "how often each is measured; start twice as often")
@@ -83,6 +83,7 @@ func parse(args []string) (o options, err error) {
 		return nil
 	})
 	flags.IntVar(&o.many, "many", 50, "how many wrappers are weighed at once")
+	flags.IntVar(&o.entries, "entries", 1_000_000, "of the journal that svcstat reads; a restart in a hundred")
 	flags.DurationVar(&o.age, "age", 11*time.Second, "how long the wrappers have run before they are stopped")
 	flags.DurationVar(&o.idle, "idle", 20*time.Second, "how long the wrappers are watched at rest")
 	flags.BoolVar(&o.gate, "gate", false, "exit with 1 if a goal is missed")
@@ -90,8 +91,8 @@ func parse(args []string) (o options, err error) {
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	if flags.NArg() > 0 || o.rounds < 1 || o.many < 2 || o.idle <= 0 {
-		return o, errors.New("want flags only, -rounds of 1 or more, -many of 2 or more, -idle above 0")
+	if flags.NArg() > 0 || o.rounds < 1 || o.many < 2 || o.idle <= 0 || o.entries < leastEntries {
+		return o, fmt.Errorf("want flags only, -rounds of 1 or more, -many of 2 or more, -idle above 0, -entries of %d or more", leastEntries)
 	}
 	return o, nil
 }
@@ -115,7 +116,7 @@ func compare(ctx context.Context, o options, out, progress io.Writer) error {
 
 // missed are the goals that are not met.
 func (b *bench) missed() []string {
-	return slices.Concat(missed(b.samples, readyMetrics()), missed(b.samples, wrapperMetrics()), missed(b.samples, generatorMetrics()))
+	return missed(b.samples, slices.Concat(readyMetrics(), wrapperMetrics(), generatorMetrics(), historyMetrics()))
 }
 
 // report prints the tables.
@@ -142,6 +143,10 @@ func (b *bench) report(w io.Writer) {
 	if b.measured(generatorMetrics()) {
 		fmt.Fprintf(w, "\nsvcgen as a generator of systemd's, beside one that does nothing\n\n")
 		writeGenerators(w, b.samples)
+	}
+	if b.measured(historyMetrics()) {
+		fmt.Fprintf(w, "\nsvcstat history, of one of %d services in a journal of %d entries\n\n", historyUnits, b.entries)
+		writeHistories(w, b.samples)
 	}
 	if all := b.missed(); len(all) > 0 {
 		fmt.Fprintf(w, "\ngoals missed:\n  %s\n", strings.Join(all, "\n  "))

@@ -37,13 +37,13 @@ func svcrunProgram(t *testing.T) string {
 	return program
 }
 
-// svcgenProgram is the one that SVCKIT_BIN names.
-func svcgenProgram() string { return filepath.Join(os.Getenv("SVCKIT_BIN"), "svcgen") }
+// binProgram is the one of that name that SVCKIT_BIN has.
+func binProgram(name string) string { return filepath.Join(os.Getenv("SVCKIT_BIN"), name) }
 
 // smoke is a bench that is over soon.
 func smoke(t *testing.T) *bench {
 	b, err := newBench(t.Context(), options{
-		svcrun: svcrunProgram(t), svcgen: svcgenProgram(), rounds: 1, seed: 1, many: 2, age: 1200 * time.Millisecond, idle: 1500 * time.Millisecond,
+		svcrun: svcrunProgram(t), svcgen: binProgram("svcgen"), svcstat: binProgram("svcstat"), entries: leastEntries, rounds: 1, seed: 1, many: 2, age: 1200 * time.Millisecond, idle: 1500 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -62,13 +62,17 @@ func TestEveryScenarioMeasuresEveryContenderAndLeavesNothingBehind(t *testing.T)
 		"stop": {"stop", "stop.forward"}, "grace": {"grace"}, "relay": {"relay", "relay.cpu"},
 		"memory": {"memory.one", "memory.many", "memory.check"}, "idle": {"idle", "idle.heartbeat", "idle.probe"},
 		"generator": {"generator.reload", "generator.alone", "generator.nothing"},
+		"history":   {"history", "history.memory", "history.export"},
 	}
 	t.Run("scenarios", func(t *testing.T) {
 		for _, s := range scenarios() {
 			t.Run(s.name, func(t *testing.T) {
 				t.Parallel()
-				if s.name == "generator" {
+				switch s.name {
+				case "generator":
 					needLab(t)
+				case "history":
+					needJournal(t)
 				}
 				b := *base
 				b.dir, b.samples, b.only, b.random = t.TempDir(), samples{}, []string{s.name}, base.newRandom()
@@ -97,8 +101,18 @@ func needLab(t *testing.T) {
 	if needs := lab.New().Missing(t.Context(), generatorSuite); len(needs) > 0 {
 		t.Skip("NOT TESTED:", needs)
 	}
-	if _, err := os.Stat(svcgenProgram()); err != nil {
+	if _, err := os.Stat(binProgram("svcgen")); err != nil {
 		t.Skip("NOT TESTED: SVCKIT_BIN names no directory with svcgen (make build)")
+	}
+}
+
+// needJournal skips where the scenario of histories would be left out.
+func needJournal(t *testing.T) {
+	if _, err := findJournalPrograms(); err != nil {
+		t.Skip("NOT TESTED:", err)
+	}
+	if _, err := os.Stat(binProgram("svcstat")); err != nil {
+		t.Skip("NOT TESTED: SVCKIT_BIN names no directory with svcstat (make build)")
 	}
 }
 
