@@ -17,7 +17,12 @@ done
 echo "bench: installing$missing"
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq || echo "bench: apt-get update failed; trying with the lists that are there"
-# One by one: a package that cannot be had must not keep the others out.
+# One by one: a package that cannot be had must not keep the others out. None is
+# worth the upgrade of what the host has: that of systemd, for one.
 for package in $missing; do
+	if apt-get install -s --no-install-recommends "$package" 2>/dev/null | grep -q '^Inst [^ ]* \['; then
+		echo "bench: not installing $package, which would upgrade other packages; install it by hand"
+		continue
+	fi
 	apt-get install -y -qq --no-install-recommends "$package" >/dev/null || echo "bench: cannot install $package"
 done
