@@ -48,7 +48,7 @@ func TestSignalsToManyThreadsAtOnceAllCome(t *testing.T) {
 		sent := make(chan struct{})
 		go func() {
 			defer close(sent)
-			churn() // threads come and go meanwhile
+			churn(func() {}) // threads come and go meanwhile
 		}()
 		for range 50 {
 			for _, n := range []syntax.Signal{syntax.SIGTERM, syntax.SIGUSR1, syntax.SIGUSR2} {

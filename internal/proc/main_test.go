@@ -68,9 +68,8 @@ func die(how string) {
 }
 
 // parent starts a child and waits for it, until it is killed itself. Meanwhile
-// threads come and go; the fifo is told when that is over.
+// threads come, and none goes, as in svcrun: the fifo is told when that is over.
 func parent(fifo string) {
-	runtime.LockOSThread()
 	table, err := NewTable()
 	if err != nil {
 		panic(err)
@@ -81,21 +80,23 @@ func parent(fifo string) {
 	if _, err := table.Start(c, ended); err != nil {
 		panic(err)
 	}
-	runtime.UnlockOSThread()
-	churn()
+	churn(runtime.UnlockOSThread)
 	if err := os.WriteFile(fifo, []byte("churned\n"), 0); err != nil {
 		panic(err)
 	}
 	<-time.After(patience) // killed long before
+	os.Exit(1)
 }
 
-// churn runs many goroutines, some of which take their thread with them.
-func churn() {
+// churn runs many goroutines, some of which have a thread of their own. The
+// thread ends with them, unless they give it back.
+func churn(giveBack func()) {
 	var all sync.WaitGroup
 	for i := range 100_000 {
 		all.Go(func() {
 			if i%1000 == 0 {
-				runtime.LockOSThread() // and never unlocks it
+				runtime.LockOSThread()
+				giveBack()
 			}
 		})
 	}

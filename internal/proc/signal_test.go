@@ -175,6 +175,10 @@ func childDiesWithItsParent(t *testing.T, setting string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		_ = unix.Kill(pid, unix.SIGKILL)
+		_, _ = unix.Wait4(pid, nil, 0, nil)
+	})
 	var fd int
 	for range 2 { // in whichever order
 		line := strings.TrimSpace(tell())
@@ -191,7 +195,5 @@ func childDiesWithItsParent(t *testing.T, setting string) {
 		t.Fatal("the child has died with a thread of its parent's")
 	}
 	_ = unix.Kill(pid, unix.SIGKILL)
-	var ws unix.WaitStatus
-	_, _ = unix.Wait4(pid, &ws, 0, nil)
 	gone(t, fd)
 }
