@@ -103,7 +103,7 @@ func spans(t *testing.T, text string) []time.Duration {
 // waiting there. Where the machine was too busy for a wait to be over in time,
 // that service is tried again, with less beside it.
 func TestServicesRestartAndGiveUpAsThePolicySays(t *testing.T) {
-	onEach(t, func(t *testing.T, m *labtest.Machine) {
+	onEachAlone(t, func(t *testing.T, m *labtest.Machine) {
 		s := &services{t: t, m: m}
 		prefix := strings.TrimSuffix(m.UnitName(), ".service") + "-"
 		pending := map[string]crash{}
