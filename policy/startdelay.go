@@ -15,6 +15,9 @@ type StartDelay struct {
 	Storm  Storm  // the pause comes first, then what is left of the wait
 }
 
+// Enabled says whether any start can be held back.
+func (d StartDelay) Enabled() bool { return d != StartDelay{} }
+
 // Longest is the most that a start may be held back.
 func (d StartDelay) Longest() time.Duration {
 	pause := time.Duration(0)

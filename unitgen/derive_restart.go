@@ -20,7 +20,7 @@ type Restarts struct {
 // SvcrunForgets says whether svcrun is told when earlier failures are to be
 // forgotten: by itself, or by the manager.
 func (r Restarts) SvcrunForgets() bool {
-	return r.Stable.After > 0 && (r.Stable.Forget == policy.RestartReset || r.StartDelay != policy.StartDelay{})
+	return r.Stable.After > 0 && (r.Stable.Forget == policy.RestartReset || r.StartDelay.Enabled())
 }
 
 // Settles says whether the manager has to be made to forget earlier failures

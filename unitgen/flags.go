@@ -7,7 +7,6 @@ import (
 
 	"github.com/svckit/svckit/drain"
 	"github.com/svckit/svckit/internal/syntax"
-	"github.com/svckit/svckit/policy"
 	"github.com/svckit/svckit/watchdog"
 )
 
@@ -60,7 +59,7 @@ func flags(p Policy, r Restarts) []string {
 		}
 	}
 	span("kill-wait", p.Drain.KillWait, plain.KillWait)
-	if r.StartDelay != (policy.StartDelay{}) {
+	if r.StartDelay.Enabled() {
 		add("start-delay", r.StartDelay.String())
 	}
 	if r.SvcrunForgets() {

@@ -148,7 +148,7 @@ func (o options) complete(environ []string) (options, error) {
 	if o.Machine.Drain.Steps == nil {
 		o.Machine.Drain.Steps = drain.Default().Steps
 	}
-	if o.StartDelay != (policy.StartDelay{}) && o.RuntimeDir == "" {
+	if o.StartDelay.Enabled() && o.RuntimeDir == "" {
 		return options{}, errors.New("--start-delay: failed runs are remembered in the runtime directory; add --runtime-dir=DIR")
 	}
 	o.Environ = environ

@@ -73,8 +73,9 @@ var Table = map[string]Rule{
 	// What decides.
 	"internal/supervise/machine": {
 		Pure: true,
-		// history for the causes and the end line, which svcstat reads back.
-		Imports: []string{"drain", "history", "internal/syntax", "notify", "watchdog"},
+		// history for the causes and the end line, which svcstat reads back; policy for
+		// what the manager takes for a clean end.
+		Imports: []string{"drain", "history", "internal/syntax", "notify", "policy", "watchdog"},
 	},
 	"unitgen": {
 		Pure:    true,

@@ -10,7 +10,6 @@ import (
 	"github.com/svckit/svckit/internal/restarts"
 	"github.com/svckit/svckit/internal/supervise/machine"
 	"github.com/svckit/svckit/internal/syntax"
-	"github.com/svckit/svckit/policy"
 )
 
 // This file is what outlasts a run: its record, and how it failed.
@@ -39,7 +38,7 @@ func (s *service) signed(r history.Record) history.Record {
 // closeRun writes down how the run has ended, for svcstat and for the next start.
 func (s *service) closeRun(outcome machine.Outcome) {
 	s.log(s.recorder.Close(s.signed(outcome.Record), recordWait))
-	if s.delays() {
+	if s.o.StartDelay.Enabled() {
 		s.forgetful(s.closeSeries(outcome))
 	}
 	for {
@@ -63,13 +62,10 @@ func (s *service) closeSeries(outcome machine.Outcome) error {
 	return restarts.Clear(s.o.RuntimeDir)
 }
 
-// delays says whether starts are held back after failed runs.
-func (s *service) delays() bool { return s.o.StartDelay != policy.StartDelay{} }
-
 // holdBack decides how long the start is held back for the runs that failed
 // before it.
 func (s *service) holdBack() machine.Hold {
-	if !s.delays() {
+	if !s.o.StartDelay.Enabled() {
 		return machine.Hold{}
 	}
 	held, err := restarts.Hold(s.o.RuntimeDir, s.o.StartDelay, rand.Int64N)
@@ -91,7 +87,7 @@ func (s *service) forgetful(err error) {
 // forget ends the memory of runs that failed, beside the loop. Once is enough:
 // the next that can fail is this run.
 func (s *service) forget() {
-	if !s.delays() || s.forgotten != nil {
+	if !s.o.StartDelay.Enabled() || s.forgotten != nil {
 		return
 	}
 	s.forgotten = make(chan struct{})

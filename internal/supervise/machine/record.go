@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/svckit/svckit/history"
-	"github.com/svckit/svckit/internal/syntax"
+	"github.com/svckit/svckit/policy"
 	"github.com/svckit/svckit/watchdog"
 )
 
@@ -112,7 +112,7 @@ func (m *Machine) beStable() {
 		m.stable, m.stableAt = true, time.Time{}
 		m.record.Stable = m.now
 		m.noted = false
-		m.forget()
+		m.do(Forget{})
 		m.send(restartReset)
 	}
 }
@@ -122,18 +122,14 @@ func (m *Machine) awaitsStability() bool {
 	return m.state == Ready && !m.stableAt.IsZero() && m.monitor.Health() == watchdog.Passing
 }
 
-// forget ends the memory of earlier failures, the machine's own too: a run that
-// fails later is the first of a series.
-func (m *Machine) forget() { m.do(Forget{}) }
-
-// failed says whether a run that ended so is one that failed, as systemd sees
-// it: death by one of these signals is a clean end (systemd.service(5)).
+// failed says whether a run that ended so is one that failed, as the manager sees
+// it: death by some signals is a clean end.
 func failed(cause history.Cause, s Status) bool {
 	switch cause {
 	case history.Clean, history.StopRequested:
 		return false
 	case history.Signal:
-		return !slices.Contains([]syntax.Signal{syntax.SIGHUP, syntax.SIGINT, syntax.SIGTERM, syntax.SIGPIPE}, s.Signal)
+		return !policy.Rules{}.Clean(policy.Exit{How: policy.Killed, Signal: s.Signal})
 	default:
 		return true
 	}

@@ -60,7 +60,7 @@ func (m *Machine) forward(s notify.Said) {
 		message = append(message, notify.Field{Key: "EXTEND_TIMEOUT_USEC", Value: notify.Microseconds(extend)})
 	}
 	if slices.Contains(s.Forward, restartReset) {
-		m.forget()
+		m.do(Forget{})
 	}
 	if len(message) > 0 {
 		m.do(Send{Message: message, Attached: s.Barrier || s.Stores})
