@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,34 +9,23 @@ import (
 
 	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
-	"github.com/svckit/svckit/internal/lab/vm"
+	"github.com/svckit/svckit/internal/lab/vm/vmtest"
 )
 
 // TestKernelLogHasTheGeneratorsLinesOfTheBoot boots a machine with a kernel of
 // its own: those of the lab have no kernel log. When the generator runs there is
 // no journal yet, and the file systems are as the boot has them that early.
 func TestKernelLogHasTheGeneratorsLinesOfTheBoot(t *testing.T) {
-	if os.Getenv("SVCKIT_VM") != "1" {
-		t.Skip("NOT TESTED: what needs a virtual machine; SVCKIT_VM=1 asks for one (make test-vm)")
-	}
-	guest, err := labtest.Build("github.com/svckit/svckit/internal/lab/vm/guest")
-	if err != nil {
-		t.Fatal(err)
-	}
+	vmtest.Asked(t)
 	dir := t.TempDir()
 	place(t, filepath.Join(dir, "app.yaml"), sleeper("app", ""), 0o644)
 	place(t, filepath.Join(dir, "broken.yaml"), "name: broken\nexce: /bin/true\n", 0o644)
-	m, err := vm.Boot(t.Context(), vm.Config{Lab: lab.New(), Suite: lab.Sid, Files: map[string]string{
-		vm.Guest:          guest,
+	m := vmtest.Boot(t, lab.Sid, map[string]string{
 		"/usr/bin/svcrun": filepath.Join(labtest.Programs(t), "svcrun"),
 		"/usr/lib/systemd/system-generators/svckit": filepath.Join(labtest.Programs(t), "svcgen"),
 		policyDir + "app.yaml":                      filepath.Join(dir, "app.yaml"),
 		policyDir + "broken.yaml":                   filepath.Join(dir, "broken.yaml"),
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for _, expect := range []struct{ command, want string }{

@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,27 +11,17 @@ import (
 
 	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
-	"github.com/svckit/svckit/internal/lab/vm"
+	"github.com/svckit/svckit/internal/lab/vm/vmtest"
 )
 
 // TestOutOfMemoryIsTold needs the memory controller, which the lab's namespaces
 // do not have. It makes a service, bare and under svcrun, run into its limit.
 func TestOutOfMemoryIsTold(t *testing.T) {
-	if os.Getenv("SVCKIT_VM") != "1" {
-		t.Skip("NOT TESTED: what needs a virtual machine; SVCKIT_VM=1 asks for one (make test-vm)")
-	}
-	guest, err := labtest.Build("github.com/svckit/svckit/internal/lab/vm/guest")
-	if err != nil {
-		t.Fatal(err)
-	}
+	vmtest.Asked(t)
 	programs := labtest.Programs(t)
-	m, err := vm.Boot(t.Context(), vm.Config{Lab: lab.New(), Suite: lab.Sid, Files: map[string]string{
-		vm.Guest: guest, svcrun: filepath.Join(programs, "svcrun"), svcstat: filepath.Join(programs, "svcstat"),
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	m := vmtest.Boot(t, lab.Sid, map[string]string{
+		svcrun: filepath.Join(programs, "svcrun"), svcstat: filepath.Join(programs, "svcstat"),
+	})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	output := func(argv ...string) string {

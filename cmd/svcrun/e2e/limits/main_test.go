@@ -12,10 +12,8 @@ import (
 	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
 	"github.com/svckit/svckit/internal/lab/vm"
+	"github.com/svckit/svckit/internal/lab/vm/vmtest"
 )
-
-// askVar asks for the virtual machine: it is too slow for every go test.
-const askVar = "SVCKIT_VM"
 
 const (
 	// slow is what an emulated processor, on a host that others use too, may make
@@ -30,9 +28,7 @@ const (
 // longest: that of the newest systemd, of the exhaustive sets on one more. Each
 // has a unit of its own.
 func TestAtItsLimits(t *testing.T) {
-	if os.Getenv(askVar) != "1" {
-		t.Skipf("NOT TESTED: what needs a virtual machine; %s=1 asks for one (make test-vm)", askVar)
-	}
+	vmtest.Asked(t)
 	suites := []lab.Suite{lab.Sid}
 	if os.Getenv("SVCKIT_FULL") == "1" {
 		suites = append(suites, lab.Trixie)
@@ -71,25 +67,12 @@ type machine struct {
 // for, so it fails where there can be none.
 func boot(t *testing.T, suite lab.Suite) *machine {
 	t.Helper()
-	guest, err := labtest.Build("github.com/svckit/svckit/internal/lab/vm/guest")
-	if err != nil {
-		t.Fatal(err)
-	}
 	began := time.Now()
-	m, err := vm.Boot(t.Context(), vm.Config{Lab: lab.New(), Suite: suite, Files: map[string]string{
-		vm.Guest:          guest,
+	m := vmtest.Boot(t, suite, map[string]string{
 		"/usr/bin/svcrun": filepath.Join(labtest.Programs(t), "svcrun"),
 		"/usr/bin/bomb":   "testdata/bomb",
 		"/usr/bin/memory": "testdata/memory",
 		"/usr/bin/crowd":  "testdata/crowd",
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
 	})
 	t.Logf("%s: up after %v", suite, time.Since(began).Round(time.Second))
 	return &machine{Machine: m}
