@@ -38,7 +38,10 @@ var Table = map[string]Rule{
 	// It asks what svcrun must not link, and starts for every such probe.
 	"cmd/svckit-probe": {Imports: []string{"watchdog", "watchdog/probe"}},
 	"cmd/svcgen": {
-		Imports: []string{"drain", "internal/syntax", "internal/verbs", "policy", "unitgen", "unitgen/unit", "watchdog"},
+		Imports: []string{
+			"drain", "internal/manager", "internal/manager/plan", "internal/manager/timeline", "internal/syntax", "internal/verbs",
+			"policy", "unitgen", "unitgen/unit", "watchdog",
+		},
 		Modules: []string{cli},
 	},
 	"cmd/svcstat": {
@@ -70,7 +73,22 @@ var Table = map[string]Rule{
 	"history/bus":            {Imports: []string{"history", "history/why", "internal/syntax", "policy"}, Modules: []string{goDBus, goSystemd}},
 	"history/journal":        {Imports: []string{"history"}},
 
+	// svcgen run: the manager where there is no systemd.
+	"internal/manager": {
+		Imports: []string{
+			"history", "internal/manager/machine", "internal/manager/plan", "internal/manager/timeline", "internal/proc",
+			"internal/supervise/machine", "internal/syntax", "notify", "notify/socket", "policy",
+		},
+		Modules: []string{sys},
+	},
+
 	// What decides.
+	"internal/manager/machine": {
+		Pure:    true,
+		Imports: []string{"history", "internal/manager/plan", "internal/manager/timeline", "internal/syntax", "notify", "policy"},
+	},
+	"internal/manager/plan":     {Pure: true, Imports: []string{"internal/syntax", "policy", "unitgen", "unitgen/unit"}},
+	"internal/manager/timeline": {Pure: true, Imports: []string{"history", "internal/syntax", "policy"}},
 	"internal/supervise/machine": {
 		Pure: true,
 		// history for the causes and the end line, which svcstat reads back; policy for
