@@ -117,18 +117,45 @@ func TestStartTimeoutStopsTheChildAndEndsWith70(t *testing.T) {
 func TestChildsOwnEndIsPassedOnUnchanged(t *testing.T) {
 	for status, cause := range map[Status]history.Cause{
 		{}:                                   history.Clean,
+		{Signal: syntax.SIGHUP}:              history.Clean,
+		{Signal: syntax.SIGTERM}:             history.Clean,
 		{Code: 1}:                            history.ExitCode,
 		{Code: 69}:                           history.ExitCode,
 		{Signal: syntax.SIGKILL}:             history.Signal,
 		{Signal: syntax.SIGABRT, Core: true}: history.CoreDump,
+		{Signal: syntax.SIGTERM, Core: true}: history.CoreDump,
 	} {
 		r := newRig(typical()).ready().do(MainExited{Status: status})
 		ends(t, r, status, cause)
+		if out, _ := r.outcome(); out.Failed != (cause != history.Clean) {
+			t.Errorf("%v: failed is %v, and the cause %s", status, out.Failed, cause)
+		}
 		if r.did("STOPPING=1") {
 			t.Errorf("%v: nothing is left to stop, so there is nothing to say", status)
 		}
+		if cause == history.Clean {
+			continue
+		}
 		ends(t, newRig(typical()).started().do(MainExited{Status: status}), status, cause)
 	}
+}
+
+// TestEndBeforeReadinessFailsAsItDoesForTheManager: that calls it protocol, and
+// restarts the service as it does after a failure.
+func TestEndBeforeReadinessFailsAsItDoesForTheManager(t *testing.T) {
+	for _, status := range []Status{{}, {Signal: syntax.SIGTERM}} {
+		r := newRig(typical()).started().do(MainExited{Status: status})
+		ends(t, r, status, history.Protocol)
+		if out, _ := r.outcome(); !out.Failed {
+			t.Errorf("%v before READY=1 is no failure", status)
+		}
+	}
+	cfg := typical()
+	cfg.Managed = false
+	ends(t, newRig(cfg).started().do(MainExited{}), Status{}, history.Clean)
+	cfg = typical()
+	cfg.EarlyExit = EarlyExitSuccess
+	ends(t, newRig(cfg).started().do(MainExited{}), Status{}, history.Clean)
 }
 
 func TestCommandThatCannotBeExecutedEndsWith203(t *testing.T) {
@@ -211,9 +238,11 @@ func TestStopThatEndsAsAskedIsClean(t *testing.T) {
 	}
 }
 
-func TestSignalThatWasNeverSentIsNoCleanEnd(t *testing.T) {
+func TestSignalThatWasNeverSentIsPassedOn(t *testing.T) {
 	r := newRig(plain()).ready().do(Signalled{syntax.SIGTERM}, MainExited{Status: Status{Signal: syntax.SIGTERM}})
-	ends(t, r, Status{Signal: syntax.SIGTERM}, history.Signal) // only INT had been sent
+	ends(t, r, Status{Signal: syntax.SIGTERM}, history.StopRequested) // only INT had been sent
+	r = newRig(plain()).ready().do(Signalled{syntax.SIGTERM}, MainExited{Status: Status{Signal: syntax.SIGQUIT}})
+	ends(t, r, Status{Signal: syntax.SIGQUIT}, history.Signal)
 }
 
 func TestRepeatedRequestWithinASecondIsTheSameStop(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/internal/syntax"
+	"github.com/svckit/svckit/policy"
 )
 
 // Status is how a process ended: by exit with Code, or by Signal.
@@ -59,7 +60,7 @@ func (m *Machine) outcome() Outcome {
 	status, cause := m.ending()
 	return Outcome{
 		Status: status, End: m.endLine(cause), Record: m.closeRecord(cause),
-		Failed: failed(cause, m.status), Requested: !m.termAt.IsZero(),
+		Failed: cause != history.Clean && cause != history.StopRequested, Requested: !m.termAt.IsZero(),
 	}
 }
 
@@ -83,21 +84,38 @@ func (m *Machine) ending() (Status, history.Cause) {
 		return Status{}, history.StopRequested
 	case m.execFailed:
 		return m.status, history.Exec
+	case !m.status.succeeds():
+		return m.status, failure(m.status)
+	case m.reason == requested:
+		return m.status, history.StopRequested
+	case m.cfg.Managed && !m.served: // for the manager that is a failure
+		return m.status, history.Protocol
 	}
-	return m.status, ownCause(m.status)
+	return m.status, history.Clean
 }
 
-// ownCause names the end of a process that nobody asked to end.
-func ownCause(s Status) history.Cause {
+// succeeds says whether the manager takes the end for a success, where
+// SuccessExitStatus= does not tell it of more: death by some signals is one.
+func (s Status) succeeds() bool {
+	end := policy.Exit{How: policy.Exited, Code: s.Code}
+	switch {
+	case s.Core:
+		end.How = policy.Dumped
+	case s.Signal != 0:
+		end = policy.Exit{How: policy.Killed, Signal: s.Signal}
+	}
+	return policy.Rules{}.Clean(end)
+}
+
+// failure names the end of a process that was none of svcrun's doing.
+func failure(s Status) history.Cause {
 	switch {
 	case s.Core:
 		return history.CoreDump
 	case s.Signal != 0:
 		return history.Signal
-	case s.Code != 0:
-		return history.ExitCode
 	}
-	return history.Clean
+	return history.ExitCode
 }
 
 // endLine is the fixed line that svcstat reads: the cause, how the main

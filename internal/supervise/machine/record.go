@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/svckit/svckit/history"
-	"github.com/svckit/svckit/policy"
 	"github.com/svckit/svckit/watchdog"
 )
 
@@ -120,19 +119,6 @@ func (m *Machine) beStable() {
 // awaitsStability says whether only time is wanting.
 func (m *Machine) awaitsStability() bool {
 	return m.state == Ready && !m.stableAt.IsZero() && m.monitor.Health() == watchdog.Passing
-}
-
-// failed says whether a run that ended so is one that failed, as the manager sees
-// it: death by some signals is a clean end.
-func failed(cause history.Cause, s Status) bool {
-	switch cause {
-	case history.Clean, history.StopRequested:
-		return false
-	case history.Signal:
-		return !policy.Rules{}.Clean(policy.Exit{How: policy.Killed, Signal: s.Signal})
-	default:
-		return true
-	}
 }
 
 // earliest keeps the first time that something happened.
