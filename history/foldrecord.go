@@ -72,11 +72,12 @@ func (ev *evidence) told() (End, bool) {
 // fallen out of the journal, that cannot be read, or that LogLevelMax= hides.
 // Where the manager tells of the start, it tells too whether the start was done.
 func (ev *evidence) filled() *evidence {
+	out := *ev
+	out.stopJob = ev.stopJob || ev.wasAskedToStop()
 	r := ev.record
 	if r == nil {
-		return ev
+		return &out
 	}
-	out := *ev
 	fill := func(s *stamp, t time.Time) {
 		if !s.known() && !t.IsZero() {
 			*s = stamp{time: t, bootID: r.BootID, wallOnly: true}
@@ -87,20 +88,21 @@ func (ev *evidence) filled() *evidence {
 	}
 	fill(&out.started, r.Begun)
 	fill(&out.line, r.Ended)
-	out.stopJob = ev.stopJob || ev.wasAskedToStop()
 	return &out
 }
 
-// wasAskedToStop says whether svcrun wrote down that a stop was asked for. It
+// wasAskedToStop says whether svcrun tells of a stop that was asked for. It
 // cannot tell an operator's from one of the manager's own, for a timeout or for
-// lack of memory: where the journal has the run's begin, it would have the stop.
+// lack of memory, nor from a kill(1): where the journal has the run's begin, it
+// would have the stop.
 func (ev *evidence) wasAskedToStop() bool {
 	if ev.started.bootID != "" { // no other source has it
 		return false
 	}
 	switch ev.result {
 	case "", "success", "exit-code", "signal", "core-dump":
-		return ev.record.stopped()
+		said, ok := ev.told()
+		return ok && said.Cause == StopRequested || ev.record != nil && ev.record.stopped()
 	}
 	return false
 }

@@ -184,6 +184,22 @@ func TestAStopThatOnlySvcrunTellsOfMayBeTheManagersOwn(t *testing.T) {
 	}
 }
 
+// TestAStopOfSvcrunAloneIsNoneOfTheManagers: kill(1) asks svcrun for a stop and not
+// the manager, which may restart the service.
+func TestAStopOfSvcrunAloneIsNoneOfTheManagers(t *testing.T) {
+	const line = "\n9s A prints svcrun: end cause=stop-requested signal=TERM"
+	for story, want := range map[string]bool{
+		"0s A starting\n1s A started" + line + "\n10s A deactivated":                false,
+		"0s A starting\n1s A started\n8s A stopping" + line + "\n10s A deactivated": true,
+		line[1:]: true, // LogLevelMax= hides what the manager says
+	} {
+		r := foldOf(t, story).Runs()[0]
+		if r.Cause != StopRequested || r.Stopped != want {
+			t.Errorf("%s: cause %s, stopped %v; want %v", story, r.Cause, r.Stopped, want)
+		}
+	}
+}
+
 func TestAStopInTheHoldOffIsTold(t *testing.T) {
 	for story, want := range map[string]string{
 		"0s A starting\n1s A started\n5s A exit exited 3\n5s A failed exit-code\n6s A stopped":                                   "waiting",

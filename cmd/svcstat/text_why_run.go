@@ -121,17 +121,25 @@ func (x explained) causeSentence(r history.Run) string {
 	case history.Exec:
 		return "Its command could not be executed (" + exitText(r.Exit) + ")" + prefixed(": ", field(r, "message")) + "."
 	case history.StopRequested:
-		when := ""
-		if r.Ready.IsZero() && !r.Started.IsZero() {
-			when = " before it was ready"
-		}
-		return "A stop was asked for" + when + ": by systemctl stop or restart, by a dependency, or by the shutdown."
+		return requestText(r)
 	default:
 		if message := field(r, "message"); message != "" {
 			return "Its end, in systemd's words: " + message + "."
 		}
 		return "No record says why it ended" + prefixed("; systemd's word for it is ", field(r, "result")) + svcrunKilled(r) + "."
 	}
+}
+
+// requestText is about a stop that was asked for.
+func requestText(r history.Run) string {
+	when := ""
+	if r.Ready.IsZero() && !r.Started.IsZero() {
+		when = " before it was ready"
+	}
+	if !r.Stopped {
+		return "A signal asked svcrun for a stop" + when + ", as kill(1) sends it; nobody had asked systemd for one."
+	}
+	return "A stop was asked for" + when + ": by systemctl stop or restart, by a dependency, or by the shutdown."
 }
 
 // processText is about the process that failed.

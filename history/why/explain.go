@@ -114,10 +114,10 @@ func (a *Answer) explainNoRestart(f Facts) {
 		a.Reason = ByStartLimit
 	case a.Refused != nil:
 		a.Reason = ByDependency
-	case a.Last == nil, a.Last.Running:
+	case a.Last == nil, a.Last.Cause == "": // it has not ended, as far as is known
 	case f.Settings == nil && a.Last.StoppedWaiting:
 		a.Reason = ByStopWaiting
-	case f.Settings == nil && stopped(a.Last):
+	case f.Settings == nil && a.Last.Stopped:
 		a.Reason = ByStop
 	case f.Settings == nil:
 		a.Reason = Unknown
@@ -209,13 +209,10 @@ func (a *Answer) unexplained(f Facts) {
 	}
 }
 
-// stopped says whether a stop was asked for before the run was over.
-func stopped(r *history.Run) bool { return r.Stopped || r.Cause == history.StopRequested }
-
 // endOf is the end of the last run as the manager judged it; no where that is
 // not known.
 func endOf(r history.Run, state *history.State) (policy.End, bool) {
-	end := policy.End{Result: policy.Result(r.Result), Main: exitOf(r.Exit), Stopped: stopped(&r)}
+	end := policy.End{Result: policy.Result(r.Result), Main: exitOf(r.Exit), Stopped: r.Stopped}
 	if named := slices.ContainsFunc(r.Detail, func(f history.Field) bool { return f.Key == "command" }); named {
 		end.Main = policy.Exit{}
 	}

@@ -90,6 +90,8 @@ func TestWhyNoRestartCame(t *testing.T) {
 		{"no bus", func(f *Facts) { f.State, f.Settings = nil, nil }, Uncertain, Unknown, "", []Step{ReadLog}},
 		{"no bus, but a stop is on record", func(f *Facts) { f.State, f.Settings, f.Runs[0].Stopped = nil, nil, true },
 			Uncertain, ByStop, "", []Step{ReadLog}},
+		{"no bus, and no end on record: it may be up", func(f *Facts) { f.State, f.Settings, f.Runs[0].End = nil, nil, history.End{} },
+			Uncertain, "", "", nil},
 		{"a command before the main process has failed", func(f *Facts) {
 			f.Settings.Rules.Prevent.Codes, f.Settings.Rules.Restart = []int{3}, policy.RestartOnAbort
 			f.Runs[0].Detail = []history.Field{{Key: "command", Value: "ExecStartPre"}}
