@@ -11,6 +11,7 @@ import (
 
 	"github.com/svckit/svckit/drain"
 	"github.com/svckit/svckit/history/records"
+	"github.com/svckit/svckit/internal/proc"
 	"github.com/svckit/svckit/internal/supervise"
 	"github.com/svckit/svckit/internal/supervise/machine"
 	"github.com/svckit/svckit/internal/syntax"
@@ -155,7 +156,7 @@ func (o options) complete(environ []string) (options, error) {
 	o.NotifyAddress = supervise.Variable(environ, "NOTIFY_SOCKET")
 	o.Machine.Managed = o.NotifyAddress != ""
 	o.Machine.WatchdogPeriod = watchdogPeriod(environ)
-	o.Terminal = !o.Machine.Managed && supervise.HasTerminal()
+	o.Terminal = !o.Machine.Managed && proc.HasTerminal()
 	o.Machine.InterruptStops = o.Terminal || os.Getpid() == 1 || isTerminal(os.Stdin)
 	if o.Machine.Managed {
 		if err := socket.CheckAddress(o.NotifyAddress); err != nil {

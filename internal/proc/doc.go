@@ -1,6 +1,7 @@
 // Package proc is svcrun's side of the kernel's process interface: it starts
 // processes in groups of their own, just as svcrun itself was started, reaps whatever it is given, finds every
-// descendant, and ends svcrun itself as its child ended.
+// descendant, and ends svcrun itself as its child ended. It is svcgen's too, as
+// far as that runs services: it starts svcrun as a manager would.
 //
 // Invariants:
 //   - there is one reaper, and it never confuses one process's status with

@@ -27,8 +27,8 @@ const shimWord = "---exec"
 const shimPath = "/proc/self/exe"
 
 // pidVariables name the pid of the process that they are meant for
-// (sd_listen_fds(3), systemd.exec(5)).
-var pidVariables = []string{"LISTEN_PID", "SYSTEMD_EXEC_PID"}
+// (sd_listen_fds(3), systemd.exec(5), sd_watchdog_enabled(3)).
+var pidVariables = []string{"LISTEN_PID", "SYSTEMD_EXEC_PID", "WATCHDOG_PID"}
 
 // IsShim says whether this process was started to be the shim.
 func IsShim(args []string) bool { return len(args) > 1 && args[1] == shimWord }
@@ -38,7 +38,7 @@ func IsShim(args []string) bool { return len(args) > 1 && args[1] == shimWord }
 // from another would lose the death signal.
 func Shim(args, environ []string) int {
 	const failed = 203 // nobody sees it: svcrun is told why
-	if len(args) < 6 {
+	if len(args) < 7 {
 		return failed
 	}
 	report, err := strconv.Atoi(args[2])
@@ -48,7 +48,10 @@ func Shim(args, environ []string) int {
 	unix.CloseOnExec(report)
 	ignore, err := strconv.ParseUint(args[3], 16, 64)
 	if err == nil {
-		err = become(args[4], args[5:], ownPID(environ, os.Getpid()), SignalSet(ignore))
+		err = limitFiles(args[4])
+	}
+	if err == nil {
+		err = become(args[5], args[6:], ownPID(environ, os.Getpid()), SignalSet(ignore))
 	}
 	errno := unix.EINVAL
 	_ = errors.As(err, &errno)
@@ -73,6 +76,26 @@ func become(path string, argv, environ []string, ignore SignalSet) error {
 	}
 	defer blockAsGiven()()
 	return syscall.Exec(path, argv, environ)
+}
+
+// limitFiles has the command find a limit of open files, or as much of it as the
+// hard limit of this process lets it have (systemd: src/basic/rlimit-util.c,
+// setrlimit_closest).
+func limitFiles(text string) error {
+	limit, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || limit == 0 {
+		return err
+	}
+	err = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: limit, Max: limit})
+	if !errors.Is(err, unix.EPERM) {
+		return err
+	}
+	var most syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &most); err != nil {
+		return err
+	}
+	limit = min(limit, most.Max)
+	return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: limit, Max: limit})
 }
 
 // ownPID is environ with pid in the variables that name one.
@@ -102,7 +125,9 @@ func startShim(c Command, attr *syscall.ProcAttr) (int, error) {
 		at++
 	}
 	attr.Files = withDescriptors(attr.Files, map[int]*os.File{at: report})
-	argv := []string{os.Args[0], shimWord, strconv.Itoa(at), strconv.FormatUint(uint64(c.Ignore), 16), c.Path}
+	argv := []string{
+		os.Args[0], shimWord, strconv.Itoa(at), strconv.FormatUint(uint64(c.Ignore), 16), strconv.FormatUint(c.NoFile, 10), c.Path,
+	}
 	pid, err := syscall.ForkExec(shimPath, append(argv, c.Argv...), attr)
 	_ = report.Close()
 	if err != nil {

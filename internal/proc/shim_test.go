@@ -157,3 +157,32 @@ func numbers(t *testing.T, text string) []int {
 	slices.Sort(found)
 	return found
 }
+
+func TestTheShimLimitsOpenFilesAsFarAsItMay(t *testing.T) {
+	alone(t, func(t *testing.T) {
+		fifo := filepath.Join(t.TempDir(), "fifo")
+		tell := told(t, fifo)
+		r := newReaped(t)
+		c := shimmed("echo $(ulimit -S -n) $(ulimit -H -n) >" + fifo)
+		c.NoFile = 77
+		r.begin(c)
+		if got := tell(); got != "77 77" {
+			t.Errorf("limits %s; want 77 77", got)
+		}
+	})
+}
+
+func TestASessionOfItsOwnHasNoTerminal(t *testing.T) {
+	alone(t, func(t *testing.T) {
+		fifo := filepath.Join(t.TempDir(), "fifo")
+		tell := told(t, fifo)
+		r := newReaped(t)
+		c := shell("read pid name state parent group session terminal rest </proc/$$/stat; echo $$ $group $session $terminal >" + fifo)
+		c.Session = true
+		pid := r.begin(c)
+		// pid (name) state parent group session terminal
+		if got, want := tell(), fmt.Sprintf("%d %d %d 0", pid, pid, pid); got != want {
+			t.Errorf("pid, group, session and terminal %q; want %q", got, want)
+		}
+	})
+}

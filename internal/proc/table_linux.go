@@ -39,6 +39,7 @@ type Command struct {
 	Env  []string // KEY=VALUE
 	Dir  string   // "" for svcrun's own
 	Out  *os.File // for both standard output and error; nil: svcrun's own streams
+	Err  *os.File // for standard error, where it is not Out's
 
 	// Descriptors beyond the standard streams, by the number that the command
 	// finds them under. Those that svcrun was given itself are passed on anyway.
@@ -46,6 +47,11 @@ type Command struct {
 
 	Shim   bool      // the command is executed by the shim
 	Ignore SignalSet // what the command finds ignored, as the shim can have it
+	NoFile uint64    // RLIMIT_NOFILE, or what comes closest to it, as the shim can have it; 0 for as it is
+
+	Session bool                // a session of its own too: it has no terminal
+	Death   syntax.Signal       // what it gets when this process dies; 0 for SIGKILL
+	As      *syscall.Credential // whom it runs as; nil for the same as this process
 
 	Helper bool // a probe or a hook: no process of the service
 }
@@ -64,9 +70,11 @@ func (t *Table) Start(c Command, ended chan<- machine.Status) (int, error) {
 		defer func() { _ = null.Close() }()
 		files = []uintptr{null.Fd(), c.Out.Fd(), c.Out.Fd()}
 	}
+	if c.Err != nil {
+		files[2] = c.Err.Fd()
+	}
 	attr := &syscall.ProcAttr{
-		Dir: c.Dir, Env: c.Env, Files: withDescriptors(files, c.Descriptors),
-		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+		Dir: c.Dir, Env: c.Env, Files: withDescriptors(files, c.Descriptors), Sys: c.attributes(),
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -79,6 +87,15 @@ func (t *Table) Start(c Command, ended chan<- machine.Status) (int, error) {
 		t.helpers[pid] = true
 	}
 	return pid, nil
+}
+
+// attributes are what the kernel has to see to between the fork and the exec.
+func (c Command) attributes() *syscall.SysProcAttr {
+	death := syscall.SIGKILL
+	if c.Death != 0 {
+		death = syscall.Signal(c.Death)
+	}
+	return &syscall.SysProcAttr{Setsid: c.Session, Setpgid: !c.Session, Pdeathsig: death, Credential: c.As}
 }
 
 // start executes a command, by way of the shim where it needs that.

@@ -3,26 +3,16 @@ package supervise
 import (
 	"golang.org/x/sys/unix"
 
+	"github.com/svckit/svckit/internal/proc"
 	"github.com/svckit/svckit/internal/supervise/machine"
 	"github.com/svckit/svckit/internal/syntax"
 )
-
-// HasTerminal says whether this process has a controlling terminal, at which a
-// person can press Ctrl-C, wherever its streams lead (tty(4)).
-func HasTerminal() bool {
-	fd, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return false
-	}
-	_ = unix.Close(fd)
-	return true
-}
 
 // hungUp says whether a SIGHUP is the end of a session: of a terminal that was
 // there and is gone, rather than somebody's word to reload. Whoever has it ignored
 // (nohup(1)) wants to go on.
 func (s *service) hungUp() bool {
-	return s.o.Terminal && !s.ignored.Has(syntax.SIGHUP) && !HasTerminal()
+	return s.o.Terminal && !s.ignored.Has(syntax.SIGHUP) && !proc.HasTerminal()
 }
 
 // stoppedByTerminal tells, once, that the terminal has stopped the service: it
