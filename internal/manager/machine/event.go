@@ -32,11 +32,15 @@ type Requested struct {
 // Verb is what can be asked for.
 type Verb int
 
-// The verbs.
+// The verbs. A second Stop is one with the first, as that of systemctl is.
 const (
 	Start Verb = iota
 	Stop
 	Reload
+	// Hurry is somebody who does not want to wait for a stop: the main process
+	// is signalled once more, so that svcrun goes on to its next step; the next
+	// Hurry is SIGKILL to all. Where nothing stops it is a Stop.
+	Hurry
 )
 
 // Spawned says that the process of a Spawn runs.
@@ -53,6 +57,10 @@ type SpawnFailed struct {
 	Role   Role
 	Reason string
 	Exec   bool
+	// Status is what a child of systemd's would exit with, such as 200 where
+	// WorkingDirectory= is missing (systemd.exec(5)); 0 where systemd would not
+	// have got as far as a child.
+	Status int
 }
 
 // Exited says that a process has ended and been reaped. Line is what svcrun

@@ -17,6 +17,7 @@ type Service struct {
 	Reload   Reload
 	OnFail   []string // OnFailure=: units to start when it is left down, or at each failure
 	EachFail bool     // OnFailure= is for each failure: no RestartMode=direct
+	Direct   bool     // RestartMode=direct: a restart is no failure to other units
 
 	After, Requires, Wants, PartOf []string // by unit name; those of other files are in Ignored
 
@@ -38,8 +39,9 @@ type Service struct {
 
 // Command is one command line.
 type Command struct {
-	Argv   []string
-	MayErr bool // "-": its failure counts for nothing
+	Argv      []string
+	MayErr    bool // "-": its failure counts for nothing
+	Condition bool // of ExecCondition=: exit 1 to 254 skips the start
 }
 
 // Reload is how a reload is asked for: by a signal to the main process
