@@ -1,7 +1,7 @@
 // Command svcstat tells the restart history and the state of services, from
 // D-Bus for now and from the journal and svcrun's records for the past.
 //
-// It only reads, but for forget. Its verbs are a file each; what a user sees of text stands
+// It only reads, but for forget and alert. Its verbs are a file each; what a user sees of text stands
 // in text.go, and what a script sees in document.go.
 package main
 
@@ -54,6 +54,6 @@ func run(ctx context.Context, args []string, out output) int {
 
 func newApp(out output) *cli.App {
 	return verbs.New("svcstat", appUsage, version, []*cli.Command{
-		listCommand(out), historyCommand(out), whyCommand(out), forgetCommand(out),
+		listCommand(out), historyCommand(out), whyCommand(out), forgetCommand(out), alertCommand(out),
 	}, out.stdout, out.stderr)
 }

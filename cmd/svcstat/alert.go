@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/history/why"
+	"github.com/svckit/svckit/internal/syntax"
+	"github.com/svckit/svckit/internal/verbs"
+)
+
+const (
+	hookDir     = "/etc/svckit/alert.d"
+	hookTimeout = 30 * time.Second
+	alertTail   = 10 // lines of the service's own output
+
+	// explainBound keeps a journal or a bus that hangs from holding the hooks up.
+	explainBound = 30 * time.Second
+)
+
+func alertCommand(out output) *cli.Command {
+	return &cli.Command{
+		Name: "alert", Usage: alertUsage, ArgsUsage: "UNIT", Description: alertDescription,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "hooks", Value: hookDir, Usage: hooksUsage},
+			&cli.StringFlag{Name: "hook-timeout", Value: hookTimeout.String(), Usage: hookTimeoutUsage},
+			&cli.IntFlag{Name: "tail", Value: alertTail, Usage: alertTailUsage},
+			&cli.BoolFlag{Name: "user", Usage: userUsage},
+			&cli.BoolFlag{Name: "utc", Usage: utcUsage},
+		},
+		Action: func(c *cli.Context) error { return alert(c, out) },
+	}
+}
+
+// alert tells the journal of a service that failed, and then every hook. What
+// cannot be found out, or written to the journal, keeps no hook from running.
+func alert(c *cli.Context, out output) error {
+	about, run, err := parseAlert(c, out)
+	if err != nil {
+		return err
+	}
+	text, state := about.tell(c.Context, out, zoneOf(c, out))
+	unlogged := alertLog{socket: journalSocket, getenv: os.Getenv, fallback: out.stdout}.alert(about, text)
+	run.env = append(os.Environ(), monitorVariables(about.unit, state, os.Getenv)...)
+	return errors.Join(unlogged, run.all(c.Context, text))
+}
+
+func parseAlert(c *cli.Context, out output) (subject, hooks, error) {
+	about, err := parseSubject(c)
+	if err != nil {
+		return about, hooks{}, err
+	}
+	about.settings = true
+	if about.tail, err = parseTail(c); err != nil {
+		return about, hooks{}, err
+	}
+	bound, err := syntax.ParseDuration(c.String("hook-timeout"))
+	if err != nil || bound <= 0 {
+		return about, hooks{}, verbs.Usagef("flag --hook-timeout: %q is no time that a hook may take; write for example 30s", c.String("hook-timeout"))
+	}
+	return about, hooks{dir: c.String("hooks"), timeout: bound, stdout: out.stdout, stderr: out.stderr}, nil
+}
+
+// tell is the text of an alert: what svcstat why says, and what the run that
+// failed said last. The state is nil where D-Bus could not be asked.
+func (s subject) tell(ctx context.Context, out output, zone *time.Location) (string, *history.State) {
+	ctx, cancel := context.WithTimeout(ctx, explainBound)
+	defer cancel()
+	rec, err := collect(ctx, s, out)
+	if err != nil {
+		return cannotTell(s.unit, err), rec.state
+	}
+	x := explained{record: rec, now: out.now(), zone: zone}
+	x.Answer = why.Explain(why.Facts{
+		State: rec.state, Settings: rec.settings, Runs: rec.runs, Journal: rec.journal, Now: x.now,
+	})
+	run := x.Ended()
+	if run == nil {
+		return x.alertText(nil), rec.state
+	}
+	tails, err := rec.tailsOf(ctx, s, []history.Run{*run})
+	if err != nil || len(tails) == 0 {
+		return x.alertText(nil), rec.state
+	}
+	return x.alertText(tails[0]), rec.state
+}
+
+// monitorVariables are those that systemd gives to a unit started by OnFailure=,
+// from 251 on: systemd.exec(5). Before, and where an alert is raised by hand, they
+// are made of what the manager says of the unit.
+func monitorVariables(unit string, state *history.State, getenv func(string) string) []string {
+	if getenv("MONITOR_UNIT") == unit {
+		return nil
+	}
+	vars := []string{"MONITOR_UNIT=" + unit}
+	if state == nil {
+		return vars
+	}
+	vars = append(vars, "MONITOR_SERVICE_RESULT="+state.Result, "MONITOR_INVOCATION_ID="+state.InvocationID)
+	if code, ok := state.Exit.Code(); ok {
+		vars = append(vars, "MONITOR_EXIT_CODE="+string(state.Exit.Kind), "MONITOR_EXIT_STATUS="+strconv.Itoa(code))
+	}
+	if signal, ok := state.Exit.Signal(); ok {
+		vars = append(vars, "MONITOR_EXIT_CODE="+string(state.Exit.Kind), "MONITOR_EXIT_STATUS="+signal.Name())
+	}
+	return vars
+}
