@@ -93,6 +93,8 @@ func bySuccess(ev *evidence) Cause {
 	switch {
 	case ev.stopRequested:
 		return StopRequested
+	case ev.unstopped:
+		return Clean
 	case ev.byBus, !ev.started.known():
 		return Unknown
 	}
@@ -136,7 +138,7 @@ func byTimeout(ev *evidence) (Cause, []Field) {
 		return Unknown, []Field{{"result", "timeout"}, {"message", "RuntimeMaxSec= was reached"}}
 	case ev.timeout == phaseStop && isFirst, ev.timeout == phaseNone && ev.stopRequested:
 		return StopTimeout, nil
-	case ev.timeout == phaseNone && ev.started.known() && !ev.ready.known() && ev.startFailed:
+	case ev.timeout == phaseNone && ev.started.known() && !ev.ready.known() && (ev.startFailed || ev.unstopped):
 		return StartTimeout, nil
 	}
 	return Unknown, []Field{{"result", "timeout"}}

@@ -70,6 +70,7 @@ type evidence struct {
 	stopJob       bool // one began before the unit was dead, whatever had ended the run
 	stopWaiting   bool // one ended the hold-off after the run
 	byBus         bool // a success comes from D-Bus, which does not tell a stop from a clean end
+	unstopped     bool // the manager is about to restart the unit, so nobody asked for a stop
 	running       bool
 	oom           bool
 	timeout       phase

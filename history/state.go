@@ -79,13 +79,23 @@ func (s State) LastEnd() (End, bool) {
 	return end, end.Cause != Unknown || s.Result != "success"
 }
 
+// heldOff says whether the unit has been in the hold-off after its last run. That
+// counts as activating, so that LeftInactive is when it began, and BecameActive
+// may be of a run before.
+func (s State) heldOff() bool {
+	return s.WaitsForRestart() || !s.Up() && s.Exit.Kind != NoExit && s.LeftInactive.After(s.MainExited)
+}
+
 // evidence is the state in the terms of a run.
 func (s State) evidence() *evidence {
-	ev := &evidence{
-		invocation: s.InvocationID, start: UnknownStart, started: stamp{time: s.LeftInactive},
-	}
-	if !s.BecameActive.Before(s.LeftInactive) {
-		ev.ready = stamp{time: s.BecameActive}
+	ev := &evidence{invocation: s.InvocationID, start: UnknownStart}
+	if !s.heldOff() {
+		ev.started = stamp{time: s.LeftInactive}
+		if !s.BecameActive.Before(s.LeftInactive) {
+			ev.ready = stamp{time: s.BecameActive}
+		}
+	} else if s.BecameActive.IsZero() { // nor was any run before it: no other time limit can have been reached
+		ev.timeout = phaseStart
 	}
 	if s.Up() {
 		ev.running = true
@@ -95,16 +105,15 @@ func (s State) evidence() *evidence {
 	return ev
 }
 
-// endInto fills in the end of a run. A unit that waits for its restart was
-// not stopped by anybody: then success and a timeout have one meaning only.
+// endInto fills in the end of a run.
 func (s State) endInto(ev *evidence) {
-	ev.byBus = !s.WaitsForRestart()
+	ev.unstopped = s.WaitsForRestart()
+	ev.byBus = !ev.unstopped
 	ev.dead = stamp{time: s.BecameInactive}
 	ev.result, ev.main = s.Result, s.Exit
 	if s.Exit.Kind != NoExit {
 		ev.mainEnded = stamp{time: s.MainExited}
 	}
-	ev.startFailed = s.WaitsForRestart()
 }
 
 // AddState takes what the manager says now, asked after the journal was read.

@@ -42,6 +42,9 @@ func TestStateTellsTheLastEndWhileItCan(t *testing.T) {
 		{"a timeout in the hold-off of what was ready may be RuntimeMaxSec=", func(s *State) {
 			s.ActiveState, s.SubState, s.Result = "activating", "auto-restart", "timeout"
 		}, "unknown result=timeout"},
+		{"the same where the hold-off came after what was ready", func(s *State) {
+			s.ActiveState, s.SubState, s.Result, s.LeftInactive = "activating", "auto-restart", "timeout", at(10)
+		}, "unknown result=timeout"},
 		{"the start limit", func(s *State) {
 			s.ActiveState, s.Result, s.Exit = "failed", "start-limit-hit", Exit{Exited, 3}
 		}, "start-limit"},
@@ -59,6 +62,28 @@ func TestStateTellsTheLastEndWhileItCan(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// TestTheHoldOffIsNoStart: it counts as activating, and so hides when the run
+// before it began; svcrun may have written that down.
+func TestTheHoldOffIsNoStart(t *testing.T) {
+	waits := State{
+		InvocationID: "A", ActiveState: "activating", SubState: "auto-restart", Result: "exit-code", Exit: Exit{Exited, 3},
+		BecameActive: at(1), MainExited: at(8), BecameInactive: at(9), LeftInactive: at(9),
+	}
+	refused := waits
+	refused.ActiveState, refused.SubState, refused.BecameInactive = "failed", "failed", at(12)
+	for _, s := range []State{waits, refused} {
+		fold := NewFold(unit)
+		fold.AddState(s)
+		if r := fold.Runs()[0]; !r.Started.IsZero() || !r.Ready.IsZero() || r.Up != 0 || r.Cause != ExitCode || !r.Ended.Equal(at(8)) {
+			t.Errorf("%s: %+v", s.ActiveState, r)
+		}
+		fold.AddRecords([]Record{recordOf(1, "A", 0, RecordEnd{Cause: ExitCode})})
+		if r := fold.Runs()[0]; !r.Started.Equal(at(0)) || !r.Ready.Equal(at(1)) || r.Up != 7*time.Second {
+			t.Errorf("%s, with its record: %+v", s.ActiveState, r)
+		}
 	}
 }
 
