@@ -1,0 +1,229 @@
+package machine
+
+import (
+	"slices"
+
+	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/internal/manager/timeline"
+	"github.com/svckit/svckit/policy"
+)
+
+// This file is what is asked of units, and the order among them. A request is
+// a job that waits for those of other units (systemd: src/core/job.c); a unit
+// has one to start, one to stop, or, to be restarted, both.
+type jobs struct {
+	startWanted bool     // a start waits: for other units, or for this one to be down
+	starting    bool     // a start runs: until the unit is active, or has failed
+	stopWanted  bool     // a stop waits for the units that came after this one
+	stopping    bool     // a stop waits or runs: until the unit is down
+	env         []string // for the start
+}
+
+// requested takes what a person asks for.
+func (m *Machine) requested(r Requested) {
+	m.begun = m.begun || r.Unit == "" || m.unit(r.Unit) != nil
+	units := m.wanted()
+	if r.Verb != Start {
+		units = m.units
+	}
+	if r.Unit != "" {
+		units = nil
+		if u := m.unit(r.Unit); u != nil {
+			units = []*unit{u}
+		}
+	}
+	for _, u := range units {
+		switch r.Verb {
+		case Start:
+			u.wantStart(nil)
+		case Stop:
+			u.wantStop(stopRequested)
+		case Reload:
+			u.wantReload()
+		case Hurry:
+			u.hurry()
+		}
+	}
+}
+
+// wanted are the units that there is a manager for: all but those that wait
+// for the failure of another one.
+func (m *Machine) wanted() []*unit {
+	var wanted []*unit
+	for _, u := range m.units {
+		if !slices.ContainsFunc(m.units, func(other *unit) bool {
+			return other != u && slices.Contains(other.plan.OnFail, u.plan.Name)
+		}) {
+			wanted = append(wanted, u)
+		}
+	}
+	if len(wanted) == 0 {
+		return m.units
+	}
+	return wanted
+}
+
+// wantStart makes a job of a start, and of those of the units that it needs.
+func (u *unit) wantStart(env []string) {
+	switch {
+	case u.job.stopWanted: // a stop that has not begun is off
+		u.job.stopWanted, u.job.stopping = false, false
+		return
+	case u.job.startWanted || !u.state.down() && !u.state.stops() && u.state != autoRestart:
+		return
+	}
+	u.job.startWanted, u.job.env = true, env
+	u.pullIn()
+}
+
+// pullIn makes jobs of the starts of the units that this one needs or wants.
+func (u *unit) pullIn() {
+	for _, name := range slices.Concat(u.plan.Requires, u.plan.Wants) {
+		u.m.with(name, func(other *unit) { other.wantStart(nil) })
+	}
+}
+
+// wantStop makes jobs of a stop, and of those of the units that cannot be
+// without this one (systemd.unit(5), Requires= and PartOf=).
+func (u *unit) wantStop(why string) {
+	for _, other := range u.dependents() {
+		other.stopJob(u.plan.Name + ", which it depends on, stops")
+	}
+	u.stopJob(why)
+}
+
+// stopJob makes a job of a stop; a start that waits is off.
+func (u *unit) stopJob(why string) {
+	if u.job.stopping {
+		return
+	}
+	waited := u.job.startWanted
+	u.job.startWanted = false
+	switch {
+	case !u.state.down():
+		u.job.stopWanted, u.job.stopping, u.job.starting = true, true, false
+		u.run.why = why
+	case waited:
+		u.refuse(history.StopRequested, why, false)
+	}
+}
+
+// wantRestart stops and starts the units that depend on this one and are up
+// (systemd: src/core/transaction.c, where a start propagates as a restart).
+func (u *unit) wantRestart() {
+	for _, other := range u.dependents() {
+		if !other.state.down() && !other.state.stops() && !other.job.stopping {
+			other.stopJob(u.plan.Name + ", which it depends on, is restarted")
+			other.job.startWanted = true
+		}
+	}
+}
+
+// dependents are the units that are stopped and restarted with this one, and
+// those that are with them.
+func (u *unit) dependents() []*unit {
+	all := []*unit{u}
+	for i := 0; i < len(all); i++ {
+		for _, other := range u.m.units {
+			needed := slices.Concat(other.plan.Requires, other.plan.PartOf)
+			if slices.Contains(needed, all[i].plan.Name) && !slices.Contains(all, other) {
+				all = append(all, other)
+			}
+		}
+	}
+	return all[1:]
+}
+
+// schedule runs every job that nothing holds back any more.
+func (m *Machine) schedule() {
+	for again := true; again; {
+		again = false
+		for _, u := range m.units {
+			if u.job.stopWanted && !m.holdsStop(u) {
+				u.job.stopWanted, again = false, true
+				u.stop()
+			}
+			if u.job.startWanted && !m.holdsStart(u) && u.canStart() {
+				again = true
+				u.startNow()
+			}
+		}
+	}
+}
+
+// canStart says whether a start can happen now. One that finds the unit in its
+// wait for a restart ends that wait, from 257 on (systemd: src/core/service.c,
+// service_start).
+func (u *unit) canStart() bool {
+	return u.state.down() || u.state == queued || u.state == autoRestart && u.since(257)
+}
+
+// startNow runs a start job.
+func (u *unit) startNow() {
+	if u.state == autoRestart {
+		u.restartNow() // which may have stopped others that this one has to wait for
+		return
+	}
+	u.job.startWanted = false
+	u.begin()
+}
+
+// holdsStart says whether a start has to wait: for the units that come before
+// this one until they are up or have failed, and for every stop of a unit that
+// it is ordered with.
+func (m *Machine) holdsStart(u *unit) bool {
+	return slices.ContainsFunc(m.units, func(other *unit) bool {
+		before := other != u && slices.Contains(u.plan.After, other.plan.Name)
+		behind := other != u && slices.Contains(other.plan.After, u.plan.Name)
+		return before && (other.job.startWanted || other.job.starting) || (before || behind) && other.job.stopping
+	})
+}
+
+// holdsStop says whether a stop has to wait for the units that came after this
+// one, which stop before it.
+func (m *Machine) holdsStop(u *unit) bool {
+	return slices.ContainsFunc(m.units, func(other *unit) bool {
+		return other != u && slices.Contains(other.plan.After, u.plan.Name) && other.job.stopping
+	})
+}
+
+// startFailed ends a start job that has failed.
+func (u *unit) startFailed() {
+	if u.job.starting {
+		u.job.starting = false
+		u.failDependents()
+	}
+}
+
+// failDependents refuses the starts that have waited for this unit's, of those
+// that require it.
+func (u *unit) failDependents() {
+	for _, other := range u.m.units {
+		if other.job.startWanted && other.state.down() && slices.Contains(other.plan.Requires, u.plan.Name) {
+			other.job.startWanted = false
+			other.refuse(history.Dependency, u.plan.Name+", which it requires, failed to start", true)
+		}
+	}
+}
+
+// refuse is a start that does not happen. It is a failure, unless somebody
+// wanted to stop, and where it is news OnFailure= is told.
+func (u *unit) refuse(cause history.Cause, why string, isNews bool) {
+	end := &timeline.End{Cause: cause, Why: why}
+	u.run.success, u.run.code = true, 0
+	switch cause {
+	case history.StopRequested:
+	case history.StartLimit:
+		end.Result = policy.StartLimitHit
+		fallthrough
+	default:
+		u.run.success, u.run.code = false, 1
+	}
+	u.tell(timeline.Event{Name: timeline.Refused, Text: why, End: end})
+	if !u.run.success {
+		u.failDependents()
+	}
+	if !u.run.success && isNews {
+		u.triggerOnFail()
+	}
+}
