@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,14 +25,15 @@ const (
 )
 
 func TestSvcstatTellsWhatHappened(t *testing.T) {
-	program := filepath.Join(labtest.Programs(t), "svcstat")
+	programs := labtest.Programs(t)
 	for _, suite := range lab.Suites() {
 		t.Run(string(suite), func(t *testing.T) {
 			t.Parallel()
 			m := labtest.Boot(t, suite)
-			m.Install(program, svcstat, 0o755)
+			m.Install(filepath.Join(programs, "svcstat"), svcstat, 0o755)
+			m.Install(filepath.Join(programs, "svcrun"), svcrun, 0o755)
 			installUnits(m)
-			if err := endAll(t.Context(), m.Machine); err != nil {
+			if err := endAll(t.Context(), m.Machine, unitsThatEnd()); err != nil {
 				t.Fatal(err)
 			}
 			forge(m)
@@ -39,16 +41,25 @@ func TestSvcstatTellsWhatHappened(t *testing.T) {
 			if os.Getenv("SVCKIT_RECORD") != "" {
 				record(t, m)
 			}
-			t.Run("history", func(t *testing.T) { checkHistory(t, m) })
-			t.Run("why", func(t *testing.T) { checkWhy(t, m) })
+			happened := truth(t, m.Version())
+			told := ask(onMachine(m), slices.Collect(maps.Keys(happened)))
+			t.Run("history", func(t *testing.T) { checkHistory(t, m, happened, told) })
+			t.Run("why", func(t *testing.T) { checkWhy(t, m, told) })
+			t.Run("signals", func(t *testing.T) { checkSignals(t, m, told) })
 			t.Run("delays", func(t *testing.T) { checkDelays(t, m) })
 			t.Run("list", func(t *testing.T) { checkList(t, m) })
 			t.Run("unknown", func(t *testing.T) { checkUnknown(t, m) })
 			t.Run("since", func(t *testing.T) { checkSince(t, m) })
-			t.Run("signals", func(t *testing.T) { checkSignals(t, m) })
-			t.Run("export", func(t *testing.T) { checkExport(t, m) })
-			t.Run("tail", func(t *testing.T) { checkTail(t, m) })
+			t.Run("tail", func(t *testing.T) { checkTail(t, onMachine(m)) })
 			t.Run("sources", func(t *testing.T) { checkSources(t, m) })
+			exported, asJSON := export(t, m, "export"), export(t, m, "json")
+			gone(t, m)
+			t.Run("elsewhere", func(t *testing.T) {
+				units := slices.Collect(maps.Keys(told))
+				sameElsewhere(t, told, ask(elsewhere(t), units, "--journal-file="+exported), busKnows)
+				sameElsewhere(t, told, ask(elsewhere(t), units, "--journal-file="+asJSON), busKnows)
+				checkTail(t, elsewhere(t), "--journal-file="+exported)
+			})
 		})
 	}
 }
@@ -195,27 +206,32 @@ func decodeHistory(t *testing.T, out string) document {
 	return doc
 }
 
-func checkHistory(t *testing.T, m *labtest.Machine) {
-	for unit, want := range truth(t, m.Version()) {
-		got := historyOf(t, m, unit).Runs
+func checkHistory(t *testing.T, m *labtest.Machine, happened map[string][]string, told map[string]answer) {
+	for unit, want := range happened {
+		got := told[unit].runs(t)
 		if slices.EqualFunc(want, got, agree) {
 			continue
 		}
-		var told []string
-		for _, r := range got {
-			told = append(told, strings.Join(r.words(), " "))
-		}
 		journal, _ := m.Output(t.Context(), "journalctl", "-o", "short-monotonic", "--no-hostname", "-u", unit)
-		t.Errorf("%s: happened:\n%s\ntold:\n%s\njournal:\n%s", unit, strings.Join(want, "\n"), strings.Join(told, "\n"), journal)
+		t.Errorf("%s: happened:\n%s\ntold:\n%s\njournal:\n%s", unit, strings.Join(want, "\n"), inWords(got), journal)
 	}
 }
 
-// checkDelays: the delay to an automatic start is RestartSec=, within the
-// manager's timer slack of 250 ms and some for a busy machine.
+// inWords are runs in the words of the truth, a line each.
+func inWords(runs []run) string {
+	var lines []string
+	for _, r := range runs {
+		lines = append(lines, strings.Join(r.words(), " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
 // lateLine is how late the manager may write a run's last line, which a delay is
 // counted from: its timer may be running by then.
 const lateLine = 100 * time.Millisecond
 
+// checkDelays: the delay to an automatic start is RestartSec=, within the
+// manager's timer slack of 250 ms and some for a busy machine.
 func checkDelays(t *testing.T, m *labtest.Machine) {
 	for unit, restartSec := range map[string]time.Duration{
 		"start-limit": 200 * time.Millisecond, "start-timeout": 300 * time.Millisecond, "terminated": 200 * time.Millisecond,

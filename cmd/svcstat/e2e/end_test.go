@@ -79,6 +79,13 @@ func (d driver) await(wanted ...string) error {
 	return d.m.WaitFor(ctx, d.unit, wanted...)
 }
 
+// awaitStatus waits until the service says so.
+func (d driver) awaitStatus(text string) error {
+	ctx, cancel := context.WithTimeout(d.ctx, awaited)
+	defer cancel()
+	return d.m.WaitUntil(ctx, d.unit, func(p lab.Properties) bool { return strings.Contains(p["StatusText"], text) }, "StatusText")
+}
+
 // down waits until the unit has ended.
 func (d driver) down() error {
 	ctx, cancel := context.WithTimeout(d.ctx, awaited)
@@ -111,12 +118,9 @@ var drivers = map[string]func(driver) error{
 	"stop-oneshot":         driver.stopRunning,
 	"stop-timeout":         driver.stopRunning,
 	"stop-command-timeout": driver.stopRunning,
-	"stop-bound": func(d driver) error {
-		other := driver{d.ctx, d.m, "stop-bound-to.service"}
-		return errors.Join(d.systemctl("start"), other.systemctl("stop"), d.down())
-	},
-	"stop-bound-to": func(driver) error { return nil },
-	"holds":         func(driver) error { return nil },
+	"stop-bound":           stopWhatItNeeds("stop-bound-to.service"),
+	"stop-bound-to":        byAnother,
+	"holds":                byAnother,
 	"recovered": func(d driver) error {
 		return errors.Join(d.systemctl("start"), d.await("NRestarts=1", "SubState=running"))
 	},
@@ -125,10 +129,8 @@ var drivers = map[string]func(driver) error{
 	},
 	"running":       func(d driver) error { return d.systemctl("start") },
 	"waiting":       func(d driver) error { return errors.Join(d.systemctl("start"), d.await("SubState=auto-restart")) },
-	"oneshot-fails": func(driver) error { return nil }, // dependency starts it
-	"restart": func(d driver) error {
-		return errors.Join(d.systemctl("start"), d.systemctl("restart"), d.systemctl("stop"), d.down())
-	},
+	"oneshot-fails": byAnother, // dependency starts it
+	"restart":       restartRunning,
 	"stop-starting": func(d driver) error {
 		return errors.Join(d.systemctl("start", "--no-block"), d.await("SubState=start"), d.systemctl("stop"), d.down())
 	},
@@ -150,10 +152,7 @@ var drivers = map[string]func(driver) error{
 		return errors.Join(d.systemctl("start"), d.await("SubState=auto-restart"), d.systemctl("start"),
 			d.await("NRestarts=1", "SubState=auto-restart"), d.systemctl("stop"), d.down())
 	},
-	"hold-off-restart": func(d driver) error {
-		return errors.Join(d.systemctl("start"), d.await("SubState=auto-restart"), d.systemctl("restart"),
-			d.await("SubState=auto-restart"), d.systemctl("stop"), d.down())
-	},
+	"hold-off-restart": restartInHoldOff,
 	"hold-off-stop": func(d driver) error {
 		return errors.Join(d.systemctl("start"), d.await("SubState=auto-restart"), d.systemctl("stop"), d.down())
 	},
@@ -176,8 +175,30 @@ func byItself(d driver) error {
 	return errors.Join(d.systemctl("start"), d.down())
 }
 
+// ending is a unit, and how it is made to end.
+type ending struct {
+	unit  string
+	drive func(driver) error
+}
+
+// unitsThatEnd are those of units.txt.
+func unitsThatEnd() []ending {
+	var all []ending
+	for _, f := range units() {
+		name, isUnit := strings.CutSuffix(f.name, ".service")
+		switch drive := drivers[name]; {
+		case !isUnit:
+		case drive != nil:
+			all = append(all, ending{f.name, drive})
+		default:
+			all = append(all, ending{f.name, byItself})
+		}
+	}
+	return all
+}
+
 // endAll starts every unit and makes it end, some at a time.
-func endAll(ctx context.Context, m *lab.Machine) error {
+func endAll(ctx context.Context, m *lab.Machine, endings []ending) error {
 	if err := (driver{ctx, m, "holds.service"}).systemctl("start"); err != nil {
 		return err
 	}
@@ -187,22 +208,14 @@ func endAll(ctx context.Context, m *lab.Machine) error {
 		errs  []error
 		slots = make(chan struct{}, atOnce)
 	)
-	for _, f := range units() {
-		name, isUnit := strings.CutSuffix(f.name, ".service")
-		if !isUnit {
-			continue
-		}
-		drive := drivers[name]
-		if drive == nil {
-			drive = byItself
-		}
+	for _, e := range endings {
 		slots <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-slots }()
-			if err := drive(driver{ctx, m, f.name}); err != nil {
+			if err := e.drive(driver{ctx, m, e.unit}); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				errs = append(errs, fmt.Errorf("%s: %w", f.name, err))
+				errs = append(errs, fmt.Errorf("%s: %w", e.unit, err))
 			}
 		})
 	}

@@ -36,12 +36,6 @@ func (e explanation) String() string {
 	return strings.Join(words, " ")
 }
 
-// whyOf asks svcstat to explain a unit.
-func whyOf(t *testing.T, m *labtest.Machine, unit string) explanation {
-	t.Helper()
-	return decodeWhy(t, m.Run(svcstat, "why", "--json", unit))
-}
-
 func decodeWhy(t *testing.T, out string) explanation {
 	t.Helper()
 	var e explanation
@@ -80,16 +74,15 @@ func answers(t *testing.T, version int) map[string]string {
 	return all
 }
 
-func checkWhy(t *testing.T, m *labtest.Machine) {
+func checkWhy(t *testing.T, m *labtest.Machine, told map[string]answer) {
 	want := answers(t, m.Version())
-	for unit := range truth(t, m.Version()) {
-		got := whyOf(t, m, unit)
-		if got.String() != want[unit] {
+	for unit, answer := range told {
+		if got := answer.explanation(t); got.String() != want[unit] {
 			t.Errorf("%s: why says %q, want %q\n%s", unit, got, want[unit], strings.Join(got.Sentences, "\n"))
 		}
 	}
 	// RestartSec=1000 with the default limit of five starts in ten seconds.
-	if got := whyOf(t, m, "waiting"); got.Outlook == nil || got.Outlook.Odds != "never-trips" {
+	if got := told["waiting.service"].explanation(t); got.Outlook == nil || got.Outlook.Odds != "never-trips" {
 		t.Errorf("waiting.service: outlook %+v", got.Outlook)
 	}
 }
