@@ -1,0 +1,181 @@
+package timeline
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/internal/syntax"
+	"github.com/svckit/svckit/policy"
+)
+
+// palette are the colours of services: those that can be read on a light and on
+// a dark ground.
+var palette = []string{"\x1b[36m", "\x1b[33m", "\x1b[35m", "\x1b[34m", "\x1b[32m"}
+
+const (
+	reset = "\x1b[0m"
+	bad   = "\x1b[31m"
+	bold  = "\x1b[1m"
+)
+
+// everyone is who an event is of that is of no service.
+const everyone = "svcgen"
+
+func (w *Writer) appendText(dst []byte, e Event) []byte {
+	if e.Name == Finished {
+		return append(dst, w.summary()...)
+	}
+	name := everyone
+	if e.Unit != "" {
+		name = shortName(e.Unit)
+	}
+	blanks := strings.Repeat(" ", max(0, w.width-utf8.RuneCountInString(name))+2)
+	return fmt.Appendf(dst, "%s  %s%s%s\n", w.time(e.Time), w.colour(w.colours[e.Unit], name), blanks, w.what(e))
+}
+
+// time is when, as a person wants it.
+func (w *Writer) time(at time.Time) string {
+	if w.style.UTC {
+		return at.UTC().Format("2006-01-02 15:04:05.000")
+	}
+	return fmt.Sprintf("%8.3fs", at.Sub(w.began).Seconds())
+}
+
+// colour has a text in a colour, where there are any.
+func (w *Writer) colour(colour, text string) string {
+	if !w.style.Colours || colour == "" {
+		return text
+	}
+	return colour + text + reset
+}
+
+// what is an event in plain words.
+func (w *Writer) what(e Event) string {
+	text := Printable(e.Text, false)
+	switch e.Name {
+	case Output:
+		return "| " + Printable(e.Text, w.style.Colours)
+	case Starting:
+		return join("starting (run "+strconv.Itoa(e.Run)+")", text)
+	case Ready:
+		return join("ready after "+syntax.AboutDuration(e.After), text)
+	case Status:
+		return join("status", text)
+	case Reloading:
+		return join("reloading", text)
+	case Reloaded:
+		if text != "" {
+			return w.colour(bad, join("reload failed", text))
+		}
+		return "reloaded"
+	case Forgotten:
+		return join("the failures before are forgotten", text)
+	case Stopping:
+		return join("stopping", text)
+	case Signalled:
+		return join(e.Signal+" sent", text)
+	case Ended:
+		return w.ended(e)
+	case Restarting:
+		return fmt.Sprintf("restart %d in %s%s", e.Restarts, syntax.AboutDuration(e.Delay), inBrackets(text))
+	case GivenUp:
+		return w.colour(bad, join("given up", text))
+	case Refused:
+		return w.colour(bad, join("not started", text))
+	case Finished, Note:
+		return text
+	}
+	return join(string(e.Name), text) // of a newer machine
+}
+
+// ended is how a run ended, and what follows where that is nothing.
+func (w *Writer) ended(e Event) string {
+	if e.End == nil {
+		return "ended, after " + syntax.AboutDuration(e.After)
+	}
+	cause := string(e.End.Cause)
+	for _, f := range e.End.Detail {
+		if f.Key != "code" && f.Key != "signal" { // said by the exit
+			cause += " " + f.String()
+		}
+	}
+	text := fmt.Sprintf("ended: %s (%s), after %s", e.End.Exit, cause, syntax.AboutDuration(e.After))
+	if !slices.Contains([]history.Cause{history.Clean, history.StopRequested}, e.End.Cause) && e.End.Result != policy.Success {
+		text = w.colour(bad, text)
+	}
+	if !e.End.Restart && e.End.Why != "" && e.End.Cause != history.StopRequested {
+		text += "; no restart: " + e.End.Why
+	}
+	return text
+}
+
+// summary is a table: by service its runs, what ended them, how long it was up,
+// and what came last.
+func (w *Writer) summary() string {
+	rows := [][]string{{"SERVICE", "RUNS", "UP", "LAST", "CAUSES"}}
+	for _, s := range w.sums.all {
+		rows = append(rows, []string{
+			shortName(s.unit), strconv.Itoa(s.runs), syntax.AboutDuration(s.up), orDash(string(s.last)), orDash(s.counted()),
+		})
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	out := "\n"
+	for n, row := range rows {
+		line := ""
+		for i, cell := range row {
+			line += cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2)
+		}
+		line = strings.TrimRight(line, " ")
+		if n == 0 {
+			line = w.colour(bold, line)
+		}
+		out += line + "\n"
+	}
+	return out
+}
+
+// counted are the causes with their numbers: "exit-code 3, stop-requested 1".
+func (s *sum) counted() string {
+	var parts []string
+	for _, cause := range history.Causes() {
+		if n := s.causes[cause]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", cause, n))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// shortName is a unit's name as people say it.
+func shortName(unit string) string { return strings.TrimSuffix(unit, ".service") }
+
+// join adds what is known beside, if anything.
+func join(what, more string) string {
+	if more == "" {
+		return what
+	}
+	return what + ": " + more
+}
+
+func inBrackets(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
