@@ -47,7 +47,8 @@ func (p program) run(args []string) int {
 
 // app is the command line.
 func (p program) app() *cli.App {
-	app := verbs.New("svcgen", appUsage, version, []*cli.Command{p.generateCommand(), p.targetsCommand(), p.generatorCommand()}, p.stdout, p.stderr)
-	app.CustomAppHelpTemplate = appHelp
-	return app
+	about := verbs.Program{
+		Name: "svcgen", Version: version, About: appAbout, Exits: appExits, Stdout: p.stdout, Stderr: p.stderr,
+	}
+	return verbs.New(about, []*cli.Command{p.generateCommand(), p.targetsCommand(), p.generatorCommand()})
 }

@@ -18,20 +18,11 @@ import (
 // what to type next as "next: …".
 
 const (
-	appUsage = "turns policies into systemd units"
-	appHelp  = `usage: svcgen VERB [FLAGS] ARGUMENT...
+	appAbout = `Turns policies into systemd units: readiness, watchdog, restarts and a bounded
+stop, with every derived number explained beside it.`
+	appExits = `0 done, 1 a file could not be read or written, 64 usage,
+65 something is wrong with the policy`
 
-Turns policies into systemd units: readiness, watchdog, restarts and a bounded
-stop, with every derived number explained beside it.
-
-verbs:
-{{range .VisibleCommands}}  {{printf "%-10s" .Name}} {{.Usage}}
-{{end}}
-"svcgen VERB --help" tells the flags of a verb, --version the version.
-
-exit status: 0 done, 1 a file could not be read or written, 64 usage,
-65 something is wrong with the policy
-`
 	generateUsage       = "writes the units of a policy"
 	generateUsageText   = "svcgen generate FILE [-o DIR] [--target TARGET]"
 	generateDescription = `FILE is a policy, see svckit-policy(5); - is the standard input. Without -o each unit

@@ -13,7 +13,7 @@ import (
 func forgetCommand(out output) *cli.Command {
 	return &cli.Command{
 		Name: "forget", Usage: forgetUsage, ArgsUsage: "UNIT", Description: forgetDescription,
-		Flags:  commonFlags(),
+		Flags:  basicFlags(),
 		Action: func(c *cli.Context) error { return forget(c, out) },
 	}
 }

@@ -12,15 +12,21 @@ import (
 // formats are what --format takes.
 var formats = []string{"text", "json"}
 
-// commonFlags are those of every verb that prints.
-func commonFlags() []cli.Flag {
+// basicFlags are those of every verb with an answer.
+func basicFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "format", Value: "text", Usage: formatUsage},
 		&cli.BoolFlag{Name: "json", Usage: jsonUsage},
 		&cli.BoolFlag{Name: "user", Usage: userUsage},
+	}
+}
+
+// commonFlags are those of every verb whose answer has times and may be long.
+func commonFlags() []cli.Flag {
+	return append(basicFlags(),
 		&cli.BoolFlag{Name: "utc", Usage: utcUsage},
 		&cli.BoolFlag{Name: "no-pager", Usage: noPagerUsage},
-	}
+	)
 }
 
 // wantsJSON reads --format and --json.

@@ -53,7 +53,10 @@ func run(ctx context.Context, args []string, out output) int {
 }
 
 func newApp(out output) *cli.App {
-	return verbs.New("svcstat", appUsage, version, []*cli.Command{
+	about := verbs.Program{
+		Name: "svcstat", Version: version, About: appAbout, Exits: appExits, Stdout: out.stdout, Stderr: out.stderr,
+	}
+	return verbs.New(about, []*cli.Command{
 		listCommand(out), historyCommand(out), whyCommand(out), forgetCommand(out), alertCommand(out),
-	}, out.stdout, out.stderr)
+	})
 }

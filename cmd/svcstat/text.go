@@ -19,25 +19,45 @@ import (
 // alone: what it says stands in words, too.
 
 const (
-	appUsage    = "restart history and state of services"
-	listUsage   = "list services with their restarts, last cause and next restart"
+	appAbout = `Tells how often a service was restarted, why each of its runs ended, and what
+happens next: of any service of systemd's, whether svcrun runs it or not.`
+	appExits = `0 done, whatever became of the service; 1 no source could be
+asked, or the job failed; 4 there is no such unit; 64 usage; 65 the file of
+--journal-file is no exported journal`
+
 	oneUnitText = "%s wants one UNIT, not %d; use for example svcstat %s nginx"
 
-	listDescription = `A PATTERN is the name of a service ("nginx" means nginx.service) or a glob over
-those that are loaded. A service that is just not running is listed only by its
-full name or with --all.`
+	listUsage       = "lists services with their restarts, last cause and next restart"
+	listDescription = `A PATTERN is the name of a service, where "nginx" means nginx.service, or a glob
+over those that are loaded. Without one all are listed that run, start, stop,
+wait for a restart or have failed; what is just not running only with --all, or
+if its name is given in full. The last cause is shown while the service is down:
+history tells those of earlier runs.
 
-	historyUsage       = "show every run of a service: when, how long, why it ended, and the delay to the next"
-	historyDescription = `The runs come from the journal and from svcrun's records, and what is on now from
-D-Bus. "nginx" means nginx.service. The newest run comes last.`
+Examples:
+  svcstat list --failed --restarting    what needs a look
+  svcstat list 'worker@*'`
 
-	whyUsage       = "explain a service: its state, why it ended, why no restart came, what to do"
-	whyDescription = `The answer goes by the manager's own rules and what the journal and svcrun's records
-have. What none of them says is said to be unknown. "nginx" means nginx.service.`
+	historyUsage       = "shows every run of a service: when, how long, why it ended, the delay to the next"
+	historyDescription = `UNIT is the name of a service; "nginx" means nginx.service. The newest run comes
+last. The runs come from the journal and from svcrun's records, and what is on
+now from D-Bus; what could not be asked is said on standard error.
 
-	forgetUsage       = "forget the failures of a service: restart counter, start limit, svcrun's delay"
-	forgetDescription = `This is systemctl reset-failed and, where the service's svcrun holds starts back after
-failures, svcrun --forget as well. A service that runs goes on.`
+Examples:
+  svcstat history nginx --since=2d --cause=oom --cause=signal
+  svcstat history nginx --tail=5        with the last words of each run
+  ssh web1 journalctl -o export | svcstat history nginx --journal-file=-`
+
+	whyUsage       = "explains a service: its state, why it ended, why no restart came, what to do"
+	whyDescription = `UNIT is the name of a service; "nginx" means nginx.service. The answer goes by
+the manager's own rules and by what the journal and svcrun's records have. What
+none of them tells is said to be unknown.`
+
+	forgetUsage       = "forgets the failures of a service: restart counter, start limit, svcrun's delay"
+	forgetDescription = `UNIT is the name of a service; "nginx" means nginx.service. This is systemctl
+reset-failed and, where the service's svcrun holds starts back after failures,
+svcrun --forget as well. A service that runs goes on; nothing is started. Root
+may do that, and who polkit lets manage units.`
 
 	formatUsage      = "print as `FORMAT`: text or json"
 	jsonUsage        = "short for --format=json"
@@ -45,14 +65,14 @@ failures, svcrun --forget as well. A service that runs goes on.`
 	userUsage        = "services of the user's own manager, not the system's"
 	noPagerUsage     = "print long output on a terminal as it is, not in a pager"
 	failedUsage      = "only services that have failed"
-	restartingUsage  = "only services that wait for their next automatic restart"
+	restartingUsage  = "only services that wait for their next automatic restart; with --failed those too"
 	allUsage         = "list services that are just not running as well"
 	lastUsage        = "only the last `N` runs"
 	sinceUsage       = "only runs that had not ended by `TIME`: 2h, 3d, 2026-01-31 15:04, 15:04, today, yesterday"
 	journalFileUsage = "read an exported journal in `FILE` (- for stdin), as of another machine: journalctl -o export or -o json"
 	tailUsage        = "show the last `N` lines of each run's own output, of the last 10 runs where -n does not say"
 	stateDirUsage    = "read svcrun's records in `DIR`, not where the unit has them (/var/lib/svckit/NAME)"
-	causeUsage       = "only runs with that `CAUSE`, such as unhealthy (may be given again)"
+	causeUsage       = "only runs that ended for that `CAUSE`, such as unhealthy; may be given again"
 )
 
 func errorLine(err error) string {

@@ -8,12 +8,13 @@ import (
 // The text of `svcstat alert`, by the rules of text.go.
 
 const (
-	alertUsage       = "tell the journal and the hooks of a service that failed (run by svckit-alert@.service)"
-	alertDescription = `The journal gets one entry of priority alert, shown under the service's unit too: what
-svcstat why says, and the last lines of the run that failed. Without a journal it
-goes to standard output. Then every executable in the directory of hooks runs, one
-after the other, with that text on standard input and the MONITOR_* variables of
-systemd.exec(5). A policy asks for it: on_give_up: [svckit-alert@%N.service].`
+	alertUsage       = "tells the journal and the hooks of a service that failed (run by svckit-alert@.service)"
+	alertDescription = `The journal gets one entry of priority alert, shown under the service's unit
+too: what svcstat why says, and the last lines of the run that failed. Without a
+journal it goes to standard output. Then every executable in the directory of
+hooks runs, one after the other, with that text on standard input and the
+MONITOR_* variables of systemd.exec(5). A policy asks for it: on_give_up:
+[svckit-alert@%N.service].`
 
 	hooksUsage       = "run the executables in `DIR`"
 	hookTimeoutUsage = "kill a hook that takes longer than `D`"

@@ -9,18 +9,30 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// New is a program of that name with its verbs. What else the program wants of
-// the app, it sets itself.
-func New(name, usage, version string, list []*cli.Command, stdout, stderr io.Writer) *cli.App {
+// Program is what a command line is about.
+type Program struct {
+	Name    string
+	Version string
+	About   string // what the program is for: some lines of --help
+	Exits   string // its exit status, the same
+
+	Stdout, Stderr io.Writer
+}
+
+// New is a program with its verbs. What else the program wants of the app, it
+// sets itself.
+func New(p Program, list []*cli.Command) *cli.App {
 	onUsageError := func(_ *cli.Context, err error, _ bool) error { return Usagef("%w", err) }
 	for _, verb := range list {
 		verb.OnUsageError = onUsageError
 		verb.HideHelpCommand = true
+		verb.CustomHelpTemplate = verbHelp(p, verb)
 	}
 	return &cli.App{
-		Name: name, Usage: usage, Version: version, Writer: stdout, ErrWriter: stderr,
+		Name: p.Name, Version: p.Version, Writer: p.Stdout, ErrWriter: p.Stderr,
 		Commands: list, HideHelpCommand: true,
-		Action:                    func(c *cli.Context) error { return noVerb(name, c.Args().First(), list) },
+		CustomAppHelpTemplate:     programHelp(p, list),
+		Action:                    func(c *cli.Context) error { return noVerb(p.Name, c.Args().First(), list) },
 		OnUsageError:              onUsageError,
 		ExitErrHandler:            func(*cli.Context, error) {}, // who calls Run decides
 		DisableSliceFlagSeparator: true,

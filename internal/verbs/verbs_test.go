@@ -16,13 +16,17 @@ func app(got *[]string) *cli.App {
 		*got = append([]string{c.Command.Name, c.String("since"), fmt.Sprint(c.StringSlice("cause"))}, c.Args().Slice()...)
 		return nil
 	}
-	return New("prog", "does", "1", []*cli.Command{
+	return New(program(io.Discard), []*cli.Command{
 		{Name: "list", Action: keep, Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Aliases: []string{"a"}}, &cli.BoolFlag{Name: "failed"}}},
 		{Name: "history", Action: keep, Flags: []cli.Flag{
 			&cli.StringFlag{Name: "since"}, &cli.IntFlag{Name: "last", Aliases: []string{"n"}},
 			&cli.StringSliceFlag{Name: "cause"}, &cli.BoolFlag{Name: "json"},
 		}},
-	}, io.Discard, io.Discard)
+	})
+}
+
+func program(out io.Writer) Program {
+	return Program{Name: "prog", Version: "1", About: "Does it.", Exits: "0 done", Stdout: out, Stderr: io.Discard}
 }
 
 func TestFlagsMayStandAnywhere(t *testing.T) {
