@@ -15,6 +15,8 @@ ldflags   = -s -w -X main.version=$(VERSION)
 entry    := -E=svckit_rt0
 # The command line's own manual pages are not written; what writes them would take a third of svcgen's start.
 tags     := urfave_cli_no_docs
+# $(call compile,DIRECTORY)
+compile   = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -tags $(tags) -ldflags '$(ldflags)' -ldflags './cmd/svcrun=$(ldflags) $(entry)' -o $(1)/ $(programs)
 lint     := $(GO) tool -modfile=tools/go.mod golangci-lint
 
 # The packages whose tests boot a systemd are those that import internal/lab. They run after the others and one by one,
@@ -39,7 +41,15 @@ endef
 
 .PHONY: build
 build: ## the three static programs and svcrun's helper, into ./bin; VERSION=… stamps another version
-	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -tags $(tags) -ldflags '$(ldflags)' -ldflags './cmd/svcrun=$(ldflags) $(entry)' -o bin/ $(programs)
+	$(call compile,bin)
+
+.PHONY: man
+man: ## the manual pages, into ./build/man
+	@$(GO) run ./internal/manual -version '$(VERSION)' -date "$$(date -u -d @$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} +%F)" man
+
+.PHONY: completions
+completions: ## the completions of bash, zsh and fish, into ./build/completions
+	@$(GO) run ./internal/manual completions
 
 .PHONY: demo
 demo: deps build ## the story from policy to history on a real systemd, as a time line
@@ -86,6 +96,26 @@ verify: ## formatting, vet, linters, the architecture, docs against code, a tidy
 	@echo '== golangci-lint'
 	@$(lint) run ./...
 
+##@ Package and release
+
+DIST      ?= dist
+ARCHS     ?= amd64 arm64
+compiled   = $(ARCHS:%=build/%)
+# The one time that stands in what is packed, so that whoever builds a commit again gets the same bytes.
+deb rpm release: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
+
+.PHONY: deb rpm release
+deb:     ## dist/svckit_VERSION_ARCH.deb, for amd64 and arm64; VERSION=v1.2.3, else the commit's
+rpm:     ## dist/svckit-VERSION.ARCH.rpm, the same
+release: ## VERSION=v1.2.3: both, tarballs, a bill of materials and SHA256SUMS; refused without a heading in CHANGELOG.md
+deb rpm release: man completions $(compiled)
+	@$(GO) run ./packaging/release -version '$(VERSION)' -arch '$(ARCHS)' -dist '$(DIST)' $@
+
+.PHONY: $(compiled)
+$(compiled): build/%:
+	@echo '== the programs for $*'
+	@GOOS=linux GOARCH=$* $(call compile,$@)
+
 ##@ This machine
 
 .PHONY: preflight
@@ -97,8 +127,8 @@ deps: ## installs what is missing (Debian, as root); elsewhere the same as prefl
 	@scripts/preflight.sh --install
 
 .PHONY: clean
-clean: ## removes ./bin; the Go caches and the lab's roots stay
-	rm -rf bin
+clean: ## removes ./bin, ./build and ./dist; the Go caches and the lab's roots stay
+	rm -rf bin build dist
 
 .PHONY: help
 help: ## this list

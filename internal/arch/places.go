@@ -21,7 +21,7 @@ func Mentions(tree fs.FS, places []string) ([]Finding, error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && slices.Contains([]string{".git", "bin"}, path):
+		case d.IsDir() && slices.Contains([]string{".git", "bin", "build", "dist"}, path):
 			return fs.SkipDir
 		case !d.Type().IsRegular():
 			return nil
