@@ -59,6 +59,14 @@ look_for_supervisors() {
 	has runsv || packages="$packages runit"
 }
 
+# look_for_manual finds what the manual pages are held against, and the shells
+# that have completions beside bash; the tests skip aloud where they are missing.
+look_for_manual() {
+	has mandoc || packages="$packages mandoc"
+	has zsh || packages="$packages zsh"
+	has fish || packages="$packages fish"
+}
+
 # look_for_vm finds what make test-vm needs beside that; the test says it itself
 # where it cannot be installed.
 look_for_vm() {
@@ -73,6 +81,7 @@ look() {
 	needed_by_all=$missing
 	look_for_lab
 	look_for_supervisors
+	look_for_manual
 }
 
 install() {

@@ -2,6 +2,7 @@ package watchdog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/svckit/svckit/internal/syntax"
@@ -22,6 +23,10 @@ var kindWords = []string{
 	string(HTTP), https, httpUnix, string(TCP), string(Listen), string(Unix), string(GRPC),
 	string(Exec), string(File), string(Memory), string(Notify), string(FD),
 }
+
+// KindWords are the words that a check begins with, of which a kind may have
+// more than one.
+func KindWords() []string { return slices.Clone(kindWords) }
 
 // foreignKinds are other programs' names for kinds.
 var foreignKinds = map[Kind]Kind{

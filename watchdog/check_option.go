@@ -101,6 +101,16 @@ var checkOptions = []checkOption{
 	},
 }
 
+// OptionNames are the names of the options that a check can have, each of some
+// kinds or of all.
+func OptionNames() []string {
+	var names []string
+	for _, o := range checkOptions {
+		names = append(names, o.name)
+	}
+	return names
+}
+
 // belongs says whether checks of a kind may have the option.
 func (o checkOption) belongs(kind Kind) error {
 	if len(o.kinds) == 0 || slices.Contains(o.kinds, kind) {

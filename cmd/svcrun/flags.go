@@ -207,7 +207,7 @@ var flags = []flag{
 	{"stop", "SIG@D[,main]", "send SIG, wait up to D, then the next; may be repeated (TERM@30s)", func(o *options, v string) error {
 		return addStep(&o.Machine.Drain.Steps, v)
 	}},
-	{"unhealthy-stop", "SIG@D[,main]", "the same for a stop because of health (as --stop)", func(o *options, v string) error {
+	{"unhealthy-stop", "SIG@D[,main]", "the same for a stop because of health; may be repeated (as --stop)", func(o *options, v string) error {
 		return addStep(&o.Machine.Drain.UnhealthySteps, v)
 	}},
 	{"kill-wait", "D", "how long what got SIGKILL may take to be gone (5s)", func(o *options, v string) error {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,9 @@ import (
 // reloadVerb is for ExecReload= of a unit whose systemd has no notify-reload:
 // it has the svcrun of the same unit reload, and ends when that is over.
 const reloadVerb = "reload"
+
+// reloadFlags are those of svcrun's flags that tell where its socket is.
+var reloadFlags = [...]string{"runtime-dir", "notify-socket"}
 
 // runReload asks for the reload and returns the exit code.
 func runReload(args []string, out *output) int {
@@ -70,8 +74,8 @@ func parseReload(args []string) (address string, err error) {
 			return "", fmt.Errorf("%q is no flag; write svcrun reload --runtime-dir=DIR", args[0])
 		case (name == "help" || name == "h") && !hasValue:
 			return "", errHelp
-		case name != "runtime-dir" && name != "notify-socket":
-			return "", fmt.Errorf("unknown flag --%s; known are --runtime-dir and --notify-socket", name)
+		case !slices.Contains(reloadFlags[:], name):
+			return "", fmt.Errorf("unknown flag --%s; known are --%s", name, strings.Join(reloadFlags[:], " and --"))
 		}
 		taken, err := at.parseFlag(args)
 		if err != nil {

@@ -100,15 +100,19 @@ func (o *output) help() {
 		}
 		fmt.Fprintf(&b, "  %-38s %s\n", name, f.help)
 	}
-	for _, w := range [][2]string{
-		{"--forget", "with --runtime-dir=DIR alone: forget the failed runs, so that the next start is not held back"},
-		{"--version", "print the version"},
-		{"--help", "print this"},
-	} {
-		fmt.Fprintf(&b, "  %-38s %s\n", w[0], w[1])
+	for _, w := range wordsHelp {
+		fmt.Fprintf(&b, "  %-38s %s\n", "--"+w[0], w[1])
 	}
 	b.WriteString(helpTail)
 	_, _ = io.WriteString(o.stdout, b.String())
+}
+
+// wordsHelp is what help says of the flags that have svcrun do something else
+// than run COMMAND.
+var wordsHelp = [...][2]string{
+	{forgetWord, "with --runtime-dir=DIR alone: forget the failed runs, so that the next start is not held back"},
+	{"version", "print the version"},
+	{"help", "print this help"},
 }
 
 const reloadUsage = `usage: svcrun reload --runtime-dir=DIR

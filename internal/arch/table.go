@@ -113,12 +113,15 @@ var Table = map[string]Rule{
 
 	// What shows and proves the rest.
 	"internal/arch":        {},
+	"internal/docs":        {},
 	"internal/lab":         {Modules: []string{sys}},
 	"internal/lab/labtest": {Imports: []string{"internal/lab"}},
 	// A second way to boot a root, for what needs limits that namespaces lack.
 	"internal/lab/vm":        {Imports: []string{"internal/lab"}, Modules: []string{sys}},
 	"internal/lab/vm/vmtest": {Imports: []string{"internal/lab", "internal/lab/labtest", "internal/lab/vm"}},
 	"internal/lab/vm/guest":  {Imports: []string{"internal/lab/vm"}, Modules: []string{sys}},
+	"packaging/release":      {},
+	"packaging/e2e":          {},
 	"internal/preflight":     {Imports: []string{"internal/lab"}},
 	"internal/story":         {Imports: []string{"internal/lab"}},
 	"internal/bench":         {Imports: []string{"internal/lab"}, Modules: []string{sys}},
@@ -128,6 +131,12 @@ var Table = map[string]Rule{
 	"cmd/svcrun/e2e/limits":  {},
 	"cmd/svcgen/e2e":         {},
 	"cmd/svcstat/e2e":        {},
+
+	// What the programs tell of themselves, in a build of their own, and what is made of it.
+	"internal/manual":            {Imports: []string{"internal/manual/cmdline", "internal/manual/completion", "internal/manual/page"}},
+	"internal/manual/cmdline":    {Modules: []string{cli}},
+	"internal/manual/completion": {Imports: []string{"internal/manual/cmdline"}},
+	"internal/manual/page":       {Imports: []string{"internal/manual/cmdline"}},
 }
 
 // Links says of a program what it must not link, however far down.

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -38,6 +39,9 @@ var names = [...]string{
 	"USR2", "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN",
 	"TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
 }
+
+// SignalNames are the names of the signals without their SIG, by number.
+func SignalNames() []string { return slices.Clone(names[1:]) }
 
 // aliases are the second names that systemd and kill(1) take as well.
 var aliases = map[string]Signal{"IOT": 6, "CLD": 17, "POLL": 29}
