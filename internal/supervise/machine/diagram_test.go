@@ -14,6 +14,7 @@ import (
 
 	"github.com/svckit/svckit/internal/docs"
 	"github.com/svckit/svckit/internal/syntax"
+	"github.com/svckit/svckit/watchdog"
 )
 
 var update = flag.Bool("update", false, "draw the state diagram of docs/architecture.md anew; commit only what you understand")
@@ -75,11 +76,26 @@ func arrows(t *testing.T) walk {
 		w.add(state, again(reach(state)), "TERM again")
 		w.add(state, failed3(reach(state)), "unhealthy")
 	}
-	bare := newRig(plain()).ready() // without a hook and a delay there is nothing to drain
-	w.add(Ready, bare.do(Signalled{syntax.SIGTERM}).m.State(), "TERM, no hook and no delay")
+	w.nothingToDrain()
+	w.noManager()
 	hasty := newRig(typical()).do(Tick{}, SpawnFailed{"no such file"})
 	w.add(Starting, hasty.m.State(), edges["spawn failed"])
 	return w
+}
+
+// nothingToDrain adds the arrows of a service without a hook and a delay.
+func (w walk) nothingToDrain() {
+	w.add(Ready, newRig(plain()).ready().do(Signalled{syntax.SIGTERM}).m.State(), "TERM, nothing to drain")
+	w.add(Ready, failed3(newRig(plain()).ready()), "unhealthy, nothing to drain")
+	reloading := newRig(plain()).ready().do(Signalled{syntax.SIGHUP})
+	w.add(Reloading, reloading.do(Signalled{syntax.SIGTERM}).m.State(), "TERM, nothing to drain")
+}
+
+// noManager adds the abort that nobody else does where there is no manager.
+func (w walk) noManager() {
+	cfg := plain()
+	cfg.Managed, cfg.OnUnhealthy = false, watchdog.Abort
+	w.add(Ready, failed3(newRig(cfg).ready()), "unhealthy, abort, no manager")
 }
 
 // meets says whether the loop ever has that event in that state.
