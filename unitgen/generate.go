@@ -28,6 +28,8 @@ type File struct {
 	Secret bool   // nobody but root may read it
 	Text   []byte
 
+	// Unit is what Text says, without its heading; nil of what is no unit.
+	Unit *unit.File
 	// Install is what enabling the unit does; nil where that is nothing.
 	Install *unit.Section
 }
@@ -101,7 +103,7 @@ func (w *writer) finish(name string, f unit.File) {
 		dir = userUnits
 	}
 	w.files = append(w.files, File{
-		Name: name, Dir: dir, Text: sign(heading(name, w.options, w.target), body), Install: installOf(f),
+		Name: name, Dir: dir, Text: sign(heading(name, w.options, w.target), body), Unit: &f, Install: installOf(f),
 	})
 }
 

@@ -69,8 +69,11 @@ func (s *Section) Lookup(name string) []string {
 	var values []string
 	for _, line := range s.Lines {
 		if d, ok := line.(Directive); ok && d.Name == name {
-			values = append(values, d.joined(" "))
+			values = append(values, d.Value())
 		}
 	}
 	return values
 }
+
+// Value is the directive's value, its parts joined as systemd joins them.
+func (d Directive) Value() string { return d.joined(" ") }
