@@ -2,7 +2,6 @@ package machine
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/svckit/svckit/internal/manager/plan"
@@ -150,7 +149,7 @@ func (u *unit) startReload() {
 	u.tell(timeline.Event{Name: timeline.Reloading})
 	if command := u.plan.Reload.Command; command != nil {
 		u.enter(reload, u.plan.StartTimeout)
-		u.spawn(Control, command.Argv, "MAINPID="+strconv.Itoa(u.main.pid))
+		u.spawn(Control, command.Argv)
 		return
 	}
 	u.enter(reloadSignal, u.plan.StartTimeout)
