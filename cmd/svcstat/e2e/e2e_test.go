@@ -44,7 +44,7 @@ func TestSvcstatTellsWhatHappened(t *testing.T) {
 			happened := truth(t, m.Version())
 			told := ask(onMachine(m), slices.Collect(maps.Keys(happened)))
 			t.Run("history", func(t *testing.T) { checkHistory(t, m, happened, told) })
-			t.Run("why", func(t *testing.T) { checkWhy(t, m, told) })
+			t.Run("why", func(t *testing.T) { checkWhy(t, m, happened, told) })
 			t.Run("signals", func(t *testing.T) { checkSignals(t, m, told) })
 			t.Run("delays", func(t *testing.T) { checkDelays(t, m) })
 			t.Run("list", func(t *testing.T) { checkList(t, m) })

@@ -18,9 +18,10 @@ type ownUnit struct {
 	drive func(driver) error
 
 	// truth is what happened, in the words of truth.txt but for how a run began;
-	// a value of * may be any. why is what svcstat why has to say of it.
-	truth []string
-	why   string
+	// a value of * may be any. why is what svcstat why has to say of it, and says
+	// of its sentences where they are others than such an end usually has.
+	truth     []string
+	why, says string
 
 	// What is told without the journal, and what by the records alone, where that
 	// is less: svcrun did not live to see it, or cannot know it. Empty is as before.
@@ -98,12 +99,13 @@ var ownUnits = []ownUnit{
 		truth: []string{"ready stop-requested (signal=TERM) stop=*"}, why: "down stop-requested +start",
 	}, {
 		name: "own-reload", flags: "--ready=exec:/bin/true --reload-exec=/bin/false -- /bin/sleep 1000", lines: "ExecReload=" + svcrun + " reload --runtime-dir=%t/svckit/%N\n", drive: failReload,
-		truth: []string{"ready running"}, why: "up",
+		truth: []string{"ready running"}, why: "up", says: "the last reload failed: /bin/false exited 1",
 		alone: []string{"ready"},
 	}, {
 		// Somebody's kill(1) asks svcrun for a stop, and not systemd.
 		name: "own-terminated", flags: "--ready=exec:/bin/true -- /bin/sleep 1000", lines: "Restart=on-failure\n", drive: signalSvcrun("TERM"),
 		truth: []string{"ready stop-requested (signal=TERM) stop=*"}, why: "down restart-setting +start",
+		says:    "A signal asked svcrun for a stop, as kill(1) sends it; nobody had asked systemd for one.",
 		whyGone: "down stop-requested +start",
 	}, {
 		// svcrun itself is killed, and so cannot write down how its run ended; the
@@ -177,7 +179,7 @@ func stopWhatItNeeds(other string) func(driver) error {
 
 // failReload reloads a service whose reload fails.
 func failReload(d driver) error {
-	return errors.Join(d.systemctl("start"), d.systemctl("reload"), d.await("SubState=running"))
+	return errors.Join(d.systemctl("start"), d.systemctl("reload"), d.await("ReloadResult=exit-code", "SubState=running"))
 }
 
 // withoutJournal is what is told when the journal is gone.

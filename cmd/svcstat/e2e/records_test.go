@@ -63,8 +63,12 @@ func checkOwn(t *testing.T, version int, whole, gone map[string]answer) {
 		unit := own.name + ".service"
 		checkRuns(t, own.name+", all sources", own.truth, whole[unit].runs(t))
 		checkRuns(t, own.name+", without the journal", own.withoutJournal(), gone[unit].runs(t))
-		if got := whole[unit].explanation(t); got.String() != own.why {
-			t.Errorf("%s, all sources: why says %q, want %q\n%s", own.name, got, own.why, strings.Join(got.Sentences, "\n"))
+		got := whole[unit].explanation(t)
+		if said := strings.Join(got.Sentences, "\n"); got.String() != own.why || !strings.Contains(said, own.says) {
+			t.Errorf("%s, all sources: why says %q, want %q, and %q in\n%s", own.name, got, own.why, own.says, said)
+		}
+		if own.says == "" {
+			checkSentences(t, own.name, own.truth, got)
 		}
 		want := own.whyGone
 		if want == "" || own.name == "own-limit" && version >= 260 { // since then D-Bus tells of the start limit

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,12 +75,48 @@ func answers(t *testing.T, version int) map[string]string {
 	return all
 }
 
-func checkWhy(t *testing.T, m *labtest.Machine, told map[string]answer) {
+// inSentences is what svcstat why says of a cause.
+var inSentences = map[string]string{
+	"clean": "It ended by itself, in a way that counts as success.", "result=exec-condition": "ExecCondition= said that it is not to run.",
+	"exit-code": " exited with code ", "signal": " died of SIG", "core-dump": " and dumped its core", "exec": "Its command could not be executed",
+	"oom": "killed for lack of memory", "watchdog": "It missed its watchdog", "unhealthy": ", and svcrun drained it.",
+	"start-timeout": "It was not ready in time", "stop-timeout": "It did not stop in time", "protocol": "It broke the rules of Type=notify",
+	"stop-requested": "A stop was asked for", "unknown": "Its end, in systemd's words: ",
+	"start-limit": "the start limit is hit", "dependency": "a unit that it needs had failed",
+}
+
+// checkSentences: the cause of the last run that has ended stands in a sentence,
+// and why a start after it was refused.
+func checkSentences(t *testing.T, unit string, happened []string, told explanation) {
+	t.Helper()
+	said := strings.Join(told.Sentences, "\n")
+	for _, line := range slices.Backward(happened) {
+		words := strings.Fields(line)
+		i := slices.IndexFunc(words, func(word string) bool { return slices.Contains([]string{"ready", "never", "refused", "lost"}, word) })
+		if words[i+1] == "running" {
+			continue
+		}
+		cause := words[i+1]
+		if _, named := inSentences[words[len(words)-1]]; named {
+			cause = words[len(words)-1]
+		}
+		if want := inSentences[cause]; want == "" || !strings.Contains(said, want) {
+			t.Errorf("%s: of %q why says, without %q:\n%s", unit, line, want, said)
+		}
+		if words[i] != "refused" {
+			return
+		}
+	}
+}
+
+func checkWhy(t *testing.T, m *labtest.Machine, happened map[string][]string, told map[string]answer) {
 	want := answers(t, m.Version())
 	for unit, answer := range told {
-		if got := answer.explanation(t); got.String() != want[unit] {
+		got := answer.explanation(t)
+		if got.String() != want[unit] {
 			t.Errorf("%s: why says %q, want %q\n%s", unit, got, want[unit], strings.Join(got.Sentences, "\n"))
 		}
+		checkSentences(t, unit, happened[unit], got)
 	}
 	// RestartSec=1000 with the default limit of five starts in ten seconds.
 	if got := told["waiting.service"].explanation(t); got.Outlook == nil || got.Outlook.Odds != "never-trips" {
