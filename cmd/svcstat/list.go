@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -32,13 +33,9 @@ func list(c *cli.Context, out output) error {
 	if err != nil {
 		return err
 	}
-	var patterns []string
-	for _, word := range c.Args().Slice() {
-		pattern, err := servicePattern(word)
-		if err != nil {
-			return err
-		}
-		patterns = append(patterns, pattern)
+	patterns, err := patternsOf(c.Args().Slice())
+	if err != nil {
+		return err
 	}
 	scope := bus.Brief
 	if asJSON {
@@ -56,8 +53,25 @@ func list(c *cli.Context, out output) error {
 		}
 		return writeJSON(out.stdout, document)
 	}
-	t := listTable(states, out.now(), zone)
-	return out.page(c, func(columns int) string { return t.text(out.terminal.color, columns) })
+	if len(states) == 0 {
+		_, err := fmt.Fprintln(out.stderr, nothingListed(c.Bool("failed"), c.Bool("restarting"), c.NArg() > 0))
+		return err
+	}
+	now := out.now()
+	return out.page(c, func(columns int) string { return listText(states, now, zone, out.terminal.color, columns) })
+}
+
+// patternsOf are the patterns of a command line.
+func patternsOf(words []string) ([]string, error) {
+	var patterns []string
+	for _, word := range words {
+		pattern, err := servicePattern(word)
+		if err != nil {
+			return nil, err
+		}
+		patterns = append(patterns, pattern)
+	}
+	return patterns, nil
 }
 
 // wanted is the filter that the flags ask for. Without one a service that is

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -101,14 +102,39 @@ func (t *table) widths() []int {
 	return widths
 }
 
+// width is how many characters a line has at most.
+func (t *table) width() int {
+	total := -gap
+	for _, w := range t.widths() {
+		total += w + gap
+	}
+	return total
+}
+
+// dropEmpty drops the columns in which nothing stands below the heading. The first
+// stays.
+func (t *table) dropEmpty() {
+	for column := len(t.rows[0]) - 1; column > 0; column-- {
+		empty := !slices.ContainsFunc(t.rows[1:], func(row []cell) bool { return row[column].text != none })
+		if !empty {
+			continue
+		}
+		for i, row := range t.rows {
+			t.rows[i] = slices.Delete(row, column, column+1)
+		}
+		t.cuts = slices.DeleteFunc(t.cuts, func(c int) bool { return c == column })
+		for i, c := range t.cuts {
+			if c > column {
+				t.cuts[i]--
+			}
+		}
+	}
+}
+
 // fit takes from the widest of the columns that may be cut, and again, until all
 // fit side by side.
 func (t *table) fit(columns int) []int {
-	widths := t.widths()
-	total := gap * (len(widths) - 1)
-	for _, w := range widths {
-		total += w
-	}
+	widths, total := t.widths(), t.width()
 	for columns > 0 && total > columns {
 		widest := -1
 		for _, i := range t.cuts {

@@ -181,38 +181,6 @@ const progressGone = "\r\x1b[K"
 // none is shown where nothing is known, or there is nothing.
 const none = "-"
 
-func listTable(states []history.State, now time.Time, zone *time.Location) table {
-	t := table{cuts: []int{0, 3}}
-	t.add(row(faint, "UNIT", "STATE", "RESTARTS", "LAST CAUSE", "UP SINCE"+zoneHead(zone), "NEXT RESTART")...)
-	for _, s := range states {
-		last, next, since := none, none, none
-		if end, ok := s.LastEnd(); ok {
-			last = endText(end)
-		}
-		if at, ok := s.NextRestart(); ok {
-			next = "in " + spanText(max(0, at.Sub(now)))
-		}
-		if at, ok := s.UpSince(); ok {
-			since = timeText(at, zone)
-		}
-		t.add(
-			cell{s.Unit, plain}, cell{s.ActiveState + " (" + s.SubState + ")", stateStyle(s)},
-			cell{strconv.Itoa(s.NRestarts), plain}, cell{last, plain}, cell{since, plain}, cell{next, plain},
-		)
-	}
-	return t
-}
-
-func stateStyle(s history.State) style {
-	switch {
-	case s.ActiveState == "failed", s.WaitsForRestart():
-		return bad
-	case s.ActiveState == "active":
-		return good
-	}
-	return plain
-}
-
 func historyTable(runs []history.Run, tails [][]string, now time.Time, zone *time.Location) table {
 	t := table{cuts: []int{4}}
 	t.add(row(faint, "#", "STARTED"+zoneHead(zone), "READY AFTER", "UP", "CAUSE", "NEXT AFTER")...)

@@ -22,8 +22,9 @@ func TestSpansAreShortAndPrecise(t *testing.T) {
 	}
 }
 
-func TestListShowsWhatIsKnown(t *testing.T) {
-	states := []history.State{
+// twoServices are services for a list: one that is up and one that waits.
+func twoServices() []history.State {
+	return []history.State{
 		{
 			Unit: "api.service", ActiveState: "active", SubState: "running", NRestarts: 2,
 			LeftInactive: now.Add(-time.Hour), BecameActive: now.Add(-time.Hour),
@@ -34,8 +35,12 @@ func TestListShowsWhatIsKnown(t *testing.T) {
 			RestartDelay: 27 * time.Second,
 		},
 	}
+}
+
+func TestListShowsWhatIsKnown(t *testing.T) {
+	states := twoServices()
 	var out strings.Builder
-	list := listTable(states, now, time.UTC)
+	list := listTable(states, now, time.UTC, asItIs)
 	if err := list.write(&out, false, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +51,36 @@ worker.service  activating (auto-restart)  12        exit-code code=3  -        
 `
 	if got := "\n" + out.String(); got != want {
 		t.Errorf("got%s\nwant%s", got, want)
+	}
+}
+
+// TestANarrowListGivesUpWhatItsReaderMissesLeast: what says nothing, what is
+// implied, what all have in common, and only then parts of names and causes.
+func TestANarrowListGivesUpWhatItsReaderMissesLeast(t *testing.T) {
+	both := twoServices()
+	for _, test := range []struct {
+		states  []history.State
+		columns int
+		want    string
+	}{
+		{both[:1], 0, `
+UNIT         STATE             RESTARTS  LAST CAUSE  UP SINCE (UTC)       NEXT RESTART
+api.service  active (running)  2         -           2026-01-31 14:00:00  -
+`}, {both[:1], 80, `
+UNIT         STATE             RESTARTS  UP SINCE (UTC)
+api.service  active (running)  2         2026-01-31 14:00:00
+`}, {both, 95, `
+UNIT            STATE         RESTARTS  LAST CAUSE        UP SINCE (UTC)       NEXT RESTART
+api.service     running       2         -                 2026-01-31 14:00:00  -
+worker.service  auto-restart  12        exit-code code=3  -                    in 26.0s
+`}, {both, 75, `
+UNIT    STATE         RESTARTS  LAST CA…  UP SINCE (UTC)       NEXT RESTART
+api     running       2         -         2026-01-31 14:00:00  -
+worker  auto-restart  12        exit-co…  -                    in 26.0s
+`}} {
+		if got := "\n" + listText(test.states, now, time.UTC, false, test.columns); got != test.want {
+			t.Errorf("%d columns: got%s\nwant%s", test.columns, got, test.want)
+		}
 	}
 }
 

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/svckit/svckit/history"
+)
+
+// The text of `svcstat list`, by the rules of text.go.
+
+// How narrow a list is made, where the terminal is. Each has what comes before it;
+// what is too wide even then is cut.
+const (
+	asItIs      = iota
+	withoutIdle // columns in which no row has anything
+	shortStates // systemd's state of the service, which implies the one of the unit
+	bareNames   // without .service
+)
+
+// listText is the list in so many columns, 0 for any number.
+func listText(states []history.State, now time.Time, zone *time.Location, color bool, columns int) string {
+	t := listTable(states, now, zone, asItIs)
+	for narrow := withoutIdle; narrow <= bareNames && columns > 0 && t.width() > columns; narrow++ {
+		t = listTable(states, now, zone, narrow)
+	}
+	return t.text(color, columns)
+}
+
+func listTable(states []history.State, now time.Time, zone *time.Location, narrow int) table {
+	t := table{cuts: []int{0, 3}}
+	t.add(row(faint, "UNIT", "STATE", "RESTARTS", "LAST CAUSE", "UP SINCE"+zoneHead(zone), "NEXT RESTART")...)
+	for _, s := range states {
+		last, next, since := none, none, none
+		if end, ok := s.LastEnd(); ok {
+			last = endText(end)
+		}
+		if at, ok := s.NextRestart(); ok {
+			next = "in " + spanText(max(0, at.Sub(now)))
+		}
+		if at, ok := s.UpSince(); ok {
+			since = timeText(at, zone)
+		}
+		name, state := s.Unit, s.ActiveState+" ("+s.SubState+")"
+		if narrow >= shortStates {
+			state = s.SubState
+		}
+		if narrow >= bareNames {
+			name = bareName(name)
+		}
+		t.add(
+			cell{name, plain}, cell{state, stateStyle(s)},
+			cell{strconv.Itoa(s.NRestarts), plain}, cell{last, plain}, cell{since, plain}, cell{next, plain},
+		)
+	}
+	if narrow >= withoutIdle {
+		t.dropEmpty()
+	}
+	return t
+}
+
+func stateStyle(s history.State) style {
+	switch {
+	case s.ActiveState == "failed", s.WaitsForRestart():
+		return bad
+	case s.ActiveState == "active":
+		return good
+	}
+	return plain
+}
+
+// nothingListed says that no service is as was asked for.
+func nothingListed(failed, restarting, named bool) string {
+	who, what := "no service", "is there to list"
+	if named {
+		who = "none of the services named"
+	}
+	switch {
+	case failed && restarting:
+		what = "has failed or waits for an automatic restart"
+	case failed:
+		what = "has failed"
+	case restarting:
+		what = "waits for an automatic restart"
+	}
+	return "svcstat: " + who + " " + what
+}
