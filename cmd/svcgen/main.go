@@ -8,11 +8,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/svckit/svckit/internal/manager"
 	"github.com/svckit/svckit/internal/verbs"
 )
 
@@ -29,7 +31,13 @@ type program struct {
 	host           host
 }
 
+// svcgen run starts services by way of this program, which executes them then.
+func init() { manager.PrepareShim(os.Args) }
+
 func main() {
+	if manager.IsShim(os.Args) {
+		os.Exit(manager.Shim(os.Args))
+	}
 	os.Exit(program{os.Stdin, os.Stdout, os.Stderr, thisHost()}.run(os.Args))
 }
 
@@ -39,7 +47,7 @@ func (p program) run(args []string) int {
 		return p.runAsGenerator(args)
 	}
 	err := verbs.Run(context.Background(), p.app(), args)
-	if err != nil {
+	if err != nil && !errors.Is(err, errTold) {
 		p.tellError(err)
 	}
 	return verbs.Code(err)
@@ -50,5 +58,5 @@ func (p program) app() *cli.App {
 	about := verbs.Program{
 		Name: "svcgen", Version: version, About: appAbout, Exits: appExits, Stdout: p.stdout, Stderr: p.stderr,
 	}
-	return verbs.New(about, []*cli.Command{p.generateCommand(), p.targetsCommand(), p.generatorCommand()})
+	return verbs.New(about, []*cli.Command{p.generateCommand(), p.runCommand(), p.targetsCommand(), p.generatorCommand()})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/svckit/svckit/internal/manager/plan"
 	"github.com/svckit/svckit/unitgen"
 )
 
@@ -259,4 +260,67 @@ func (p program) printTargets(list []unitgen.Target, host unitgen.Target, noHost
 	fmt.Fprintf(&text, targetHostText, unitgen.TargetHost, machine)
 	_, err := io.WriteString(p.stdout, text.String())
 	return err
+}
+
+// What svcgen run says beside the time line, which package timeline words.
+const (
+	runUsage       = "runs a policy here, where there is no systemd"
+	runUsageText   = "svcgen run FILE [--svcrun PATH] [--env NAME=VALUE]..."
+	runDescription = `Does in the foreground what systemd would do with the units that svcgen generate
+writes: the same starts, time limits, restarts and stops, on a laptop, in a
+container or in CI. No root is needed, and nothing is written but what the
+services write. Services find the environment that systemd gives them, not the
+caller's; --env adds to it. As root, directories are where systemd has them;
+otherwise they are those of a user's manager (XDG_RUNTIME_DIR and so on).
+
+Ctrl-C or SIGTERM stops all services as their policies say; the second one goes
+on to the next step of each stop, and the third kills. SIGHUP reloads. A lone
+service is passed SIGUSR1 and SIGUSR2. It may be process 1 of a container.
+
+Exit status: of one service what it ended with last, 128 and the number for a
+signal, 0 after a stop that went well; of several 0, or 1 if one did not end
+well. 1 also where nothing could be run, 64 usage, 65 something is wrong with
+the policy, or it asks for what only root can give.`
+
+	runTargetFlagUsage = "behave as the systemd of `TARGET`, one of svcgen targets (the policy's, else the newest)"
+	runSvcrunFlagUsage = "`PATH` of svcrun (beside svcgen, else in PATH, else " + unitgen.DefaultSvcrun + ")"
+	instanceFlagUsage  = "run the instance `NAME` of a template; may be given several times"
+	envFlagUsage       = "give services `NAME=VALUE`, over all else, or NAME for the value that it has here"
+	asMeFlagUsage      = "run services as the caller, whatever user and group they name"
+	utcFlagUsage       = "the time of day in UTC, in the place of the time since the start"
+
+	oneRunFileText   = "run wants one policy, not %d; write svcgen run FILE, or - for the standard input"
+	noHostTargetText = "--target: run asks no systemd; name one, such as v262, or leave it out for the newest"
+	twoTargetsText   = "the services name the targets %s and %s, and one manager runs them all; name one with --target"
+	noTemplateText   = "--instance: there is no template in %s"
+	templateText     = "%s is a template; name an instance: svcgen run %s --instance NAME"
+	noSvcrunHereText = "there is no svcrun beside svcgen, in PATH or at " + unitgen.DefaultSvcrun + "; name it with --svcrun PATH"
+	needsRootText    = "%w; run svcgen as root, or have it run as yourself with --as-me"
+	noUserText       = "%w; create it, or have the service run as yourself with --as-me"
+	ignoredText      = "svcgen: warning: only systemd can do what these ask for, and they are left out: %s\n"
+	asMeText         = "svcgen: warning: --as-me: %s runs as you, not as %s\n"
+)
+
+// tellIgnored names, in one line, what the services go without.
+func (p program) tellIgnored(services []plan.Service) {
+	var names []string
+	for _, s := range services {
+		for _, name := range s.Ignored {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) > 0 {
+		fmt.Fprintf(p.stderr, ignoredText, strings.Join(names, ", "))
+	}
+}
+
+// tellAsMe names the services that would run as somebody else.
+func (p program) tellAsMe(services []plan.Service) {
+	for _, s := range services {
+		if who := s.Surroundings.User + ":" + s.Surroundings.Group; who != ":" {
+			fmt.Fprintf(p.stderr, asMeText, s.Name, strings.Trim(who, ":"))
+		}
+	}
 }

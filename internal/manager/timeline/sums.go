@@ -42,7 +42,7 @@ func (s *sums) add(e Event) {
 		one.runs++
 	case Ready:
 		one.ready = e.Time
-	case Ended:
+	case Ended, Refused:
 		if !one.ready.IsZero() {
 			one.up += e.Time.Sub(one.ready)
 			one.ready = time.Time{}

@@ -27,8 +27,11 @@ const (
 const everyone = "svcgen"
 
 func (w *Writer) appendText(dst []byte, e Event) []byte {
-	if e.Name == Finished {
+	switch {
+	case e.Name == Finished:
 		return append(dst, w.summary()...)
+	case e.Name == Status && (e.Text == "starting" || e.Text == "ready"):
+		return dst // svcrun's, with nothing to add to the event itself
 	}
 	name := everyone
 	if e.Unit != "" {
@@ -82,7 +85,7 @@ func (w *Writer) what(e Event) string {
 	case Ended:
 		return w.ended(e)
 	case Restarting:
-		return fmt.Sprintf("restart %d in %s%s", e.Restarts, syntax.AboutDuration(e.Delay), inBrackets(text))
+		return fmt.Sprintf("restart %d in %s%s", e.Restarts+1, syntax.AboutDuration(e.Delay), inBrackets(text))
 	case GivenUp:
 		return w.colour(bad, join("given up", text))
 	case Refused:

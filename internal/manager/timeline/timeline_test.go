@@ -40,7 +40,7 @@ func story() []Event {
 		{Time: at(34 * time.Millisecond), Unit: "worker.service", Name: Ready, Run: 1, After: 34 * time.Millisecond, PID: 7, Text: "ready 1/1, live 1/1"},
 		{Time: at(412 * time.Millisecond), Unit: "worker.service", Name: Output, Run: 1, Stream: "stderr", Text: "going down"},
 		{Time: at(2105 * time.Millisecond), Unit: "worker.service", Name: Ended, Run: 1, After: 2071 * time.Millisecond, End: failed},
-		{Time: at(2105 * time.Millisecond), Unit: "worker.service", Name: Restarting, Run: 1, Restarts: 1, Delay: time.Second, Text: "Restart=on-failure, result exit-code"},
+		{Time: at(2105 * time.Millisecond), Unit: "worker.service", Name: Restarting, Run: 1, Delay: time.Second, Text: "Restart=on-failure, result exit-code"},
 		{Time: at(3 * time.Second), Unit: "db.service", Name: Starting, Run: 1},
 		{Time: at(4 * time.Second), Unit: "db.service", Name: Ended, Run: 1, After: time.Second, End: killed},
 		{Time: at(5 * time.Second), Unit: "worker.service", Name: Stopping, Text: "a stop was asked for"},
@@ -114,7 +114,7 @@ func TestEveryLineOfJSONIsAnObjectWithItsSchema(t *testing.T) {
 		2: `{"schema":1,"event":"ready","time":"2026-12-01T12:00:00.034000Z","unit":"worker.service","run":1,"pid":7,"after_usec":34000,"text":"ready 1/1, live 1/1"}`,
 		3: `{"schema":1,"event":"output","time":"2026-12-01T12:00:00.412000Z","unit":"worker.service","run":1,"stream":"stderr","text":"going down"}`,
 		4: `{"schema":1,"event":"ended","time":"2026-12-01T12:00:02.105000Z","unit":"worker.service","run":1,"after_usec":2071000,"cause":"exit-code","result":"exit-code","exit":{"code":3},"detail":{"code":"3"},"restart":true,"why":"Restart=on-failure, result exit-code","tail":["going down"]}`,
-		5: `{"schema":1,"event":"restarting","time":"2026-12-01T12:00:02.105000Z","unit":"worker.service","run":1,"restarts":1,"delay_usec":1000000,"text":"Restart=on-failure, result exit-code"}`,
+		5: `{"schema":1,"event":"restarting","time":"2026-12-01T12:00:02.105000Z","unit":"worker.service","run":1,"restarts":0,"delay_usec":1000000,"text":"Restart=on-failure, result exit-code"}`,
 		11: `{"schema":1,"event":"finished","time":"2026-12-01T12:00:06.000000Z","services":[` +
 			`{"unit":"worker.service","runs":1,"causes":{"exit-code":1,"stop-requested":1},"last_cause":"stop-requested","up_usec":2071000},` +
 			`{"unit":"db.service","runs":1,"causes":{"unhealthy":1},"last_cause":"unhealthy","up_usec":0}]}`,
