@@ -65,10 +65,12 @@ type SpawnFailed struct {
 
 // Exited says that a process has ended and been reaped. Line is what svcrun
 // printed last, where it did; Tail the last lines of the run. Left counts what
-// else of the unit is alive.
+// else of the unit is alive. PID tells a process from one before it that would
+// not die; 0 is taken for the one that there is.
 type Exited struct {
 	Unit string
 	Role Role
+	PID  int
 	Exit policy.Exit
 	Line *history.EndLine
 	Tail []string

@@ -155,7 +155,8 @@ func (m *Machine) schedule() {
 // wait for a restart ends that wait, from 257 on (systemd: src/core/service.c,
 // service_start).
 func (u *unit) canStart() bool {
-	return u.state.down() || u.state == queued || u.state == autoRestart && u.since(257)
+	waits := u.state == queued || u.state == autoRestart && u.knows(257)
+	return u.state.down() || waits && !u.job.stopping
 }
 
 // startNow runs a start job.

@@ -38,7 +38,7 @@ func (u *unit) heard(s notify.Said) {
 		u.run.watchdog = s.WatchdogTime
 		u.beat()
 	}
-	if slices.Contains(s.Forward, notify.Field{Key: "RESTART_RESET", Value: "1"}) && u.state == running && u.since(258) {
+	if slices.Contains(s.Forward, notify.Field{Key: "RESTART_RESET", Value: "1"}) && u.state == running && u.knows(258) {
 		u.forget("RESTART_RESET=1")
 	}
 }
@@ -165,7 +165,7 @@ func (u *unit) reloadByItself() {
 // reloadTimedOut gives a reload up. A command is killed, and the reload is over
 // when it is gone; it dies for sure, and so there is never one beside it.
 func (u *unit) reloadTimedOut() {
-	u.run.reloadError = "timeout after " + syntax.FormatDuration(u.plan.StartTimeout)
+	u.run.reloadError = "timeout after " + u.lasted()
 	if u.control.asked {
 		u.send(syntax.SIGKILL, ToControl)
 		return

@@ -172,7 +172,7 @@ func (u *unit) expired() {
 	switch u.state {
 	case startPre, start:
 		u.timeOut(history.StartTimed)
-		u.stopFor("it was not started in " + syntax.FormatDuration(u.plan.StartTimeout))
+		u.stopFor("it was not started in " + u.lasted())
 		u.enterSignal(stopSigterm, policy.Timeout)
 	case running:
 		u.timeOut(history.RuntimeTimed)
@@ -193,7 +193,9 @@ func (u *unit) expired() {
 		u.fail(policy.Timeout)
 		u.enterDead()
 	case autoRestart:
-		u.restartNow()
+		if !u.job.stopping { // a stop that waits for others will end this
+			u.restartNow()
+		}
 	case dead, failed, queued:
 	}
 }

@@ -20,6 +20,7 @@ func (u *unit) stop() {
 	case u.state == autoRestart || u.state == queued:
 		u.stopWaiting()
 	case u.state.stops() && u.state != stopWatchdog:
+		u.tell(timeline.Event{Name: timeline.Stopping, Text: u.run.why})
 	default:
 		u.tell(timeline.Event{Name: timeline.Stopping, Text: u.run.why})
 		u.enterSignal(stopSigterm, policy.Success)
@@ -58,6 +59,8 @@ func (u *unit) hurry() {
 	case u.hurries == 0 && u.state == stopSigterm:
 		u.hurries++
 		u.signalEach(u.plan.StopSignal)
+	case u.state == finalSigterm || u.state == finalSigkill:
+		u.enterSignal(finalSigkill, policy.Success)
 	default:
 		u.enterSignal(stopSigkill, policy.Success)
 	}
@@ -122,7 +125,7 @@ func (u *unit) send(signal syntax.Signal, to Target) {
 // exited takes the end of one of the unit's processes (systemd:
 // src/core/service.c, service_sigchld_event).
 func (u *unit) exited(e Exited) {
-	if !u.process(e.Role).asked {
+	if p := u.process(e.Role); !p.asked || e.PID != 0 && e.PID != p.pid {
 		return
 	}
 	u.left = e.Left
@@ -173,7 +176,7 @@ func (u *unit) goOn(result policy.Result) {
 	u.fail(result)
 	switch {
 	case u.main.asked || u.control.asked:
-	case u.state == finalSigterm || u.state == finalSigkill:
+	case u.state == finalSigkill:
 		u.enterDead()
 	default:
 		u.enterSignal(finalSigterm, policy.Success)

@@ -16,6 +16,7 @@ type unit struct {
 	plan plan.Service
 
 	state    state
+	since    time.Time // when it was entered
 	deadline time.Time // the state's own, set anew by every transition; zero for none
 
 	job jobs
@@ -77,14 +78,17 @@ func (u *unit) fail(result policy.Result) {
 
 // enter goes to a state that may last for so long.
 func (u *unit) enter(s state, limit time.Duration) {
-	u.state, u.deadline = s, u.m.in(limit)
+	u.state, u.since, u.deadline = s, u.m.now, u.m.in(limit)
 	if !s.active() {
 		u.run.watchdogAt = time.Time{}
 	}
 }
 
-// since says whether the manager that is played is of that version or newer.
-func (u *unit) since(version int) bool {
+// lasted is how long the unit has been in its state, for people.
+func (u *unit) lasted() string { return syntax.FormatDuration(u.m.now.Sub(u.since)) }
+
+// knows says whether the manager that is played is of that version or newer.
+func (u *unit) knows(version int) bool {
 	systemd := u.plan.Restarts.Rules.Systemd
 	return systemd == 0 || systemd >= version
 }

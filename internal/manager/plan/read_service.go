@@ -14,10 +14,10 @@ import (
 // What systemd takes where a unit says nothing (systemd.service(5),
 // systemd-system.conf(5)).
 const (
-	defaultTimeout    = 90 * time.Second
+	defaultTimeout = 90 * time.Second
 	defaultRestart = 100 * time.Millisecond
-	defaultStarts     = 5
-	defaultWithin     = 10 * time.Second
+	defaultStarts  = 5
+	defaultWithin  = 10 * time.Second
 )
 
 // reader reads one unit.
