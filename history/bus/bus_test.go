@@ -39,7 +39,7 @@ func (m manager) answer(msg *dbus.Message) ([]any, error) {
 	case "Get":
 		path := msg.Headers[dbus.FieldPath].Value().(dbus.ObjectPath)
 		for name, unit := range m {
-			if unitPath(name) == string(path) {
+			if unitPath(name) == path {
 				if value, ok := unit.properties[msg.Body[1].(string)]; ok {
 					return []any{dbus.MakeVariant(value)}, nil
 				}
@@ -56,14 +56,14 @@ func (m manager) list(wanted []string, names bool) []systemd.UnitStatus {
 	for name, u := range m {
 		if !names && (strings.HasSuffix(wanted[0], ".service") || slices.Contains(wanted, name)) || names && slices.Contains(wanted, name) {
 			units = append(units, systemd.UnitStatus{
-				Name: name, LoadState: u.load, ActiveState: u.active, SubState: u.sub, Path: dbus.ObjectPath(unitPath(name)), JobPath: "/",
+				Name: name, LoadState: u.load, ActiveState: u.active, SubState: u.sub, Path: unitPath(name), JobPath: "/",
 			})
 		}
 	}
 	if names {
 		for _, name := range wanted {
 			if _, ok := m[name]; !ok {
-				units = append(units, systemd.UnitStatus{Name: name, LoadState: "not-found", ActiveState: "inactive", SubState: "dead", Path: dbus.ObjectPath(unitPath(name)), JobPath: "/"})
+				units = append(units, systemd.UnitStatus{Name: name, LoadState: "not-found", ActiveState: "inactive", SubState: "dead", Path: unitPath(name), JobPath: "/"})
 			}
 		}
 	}
@@ -282,11 +282,8 @@ func TestUnitPathEscapesAllButLettersAndDigits(t *testing.T) {
 		"9p.service":       "_39p_2eservice",
 		`sys-\x2d.service`: "sys_2d_5cx2d_2eservice",
 	} {
-		if got := strings.TrimPrefix(unitPath(name), "/org/freedesktop/systemd1/unit/"); got != want {
+		if got := strings.TrimPrefix(string(unitPath(name)), "/org/freedesktop/systemd1/unit/"); got != want {
 			t.Errorf("unitPath(%q) = %q, want %q", name, got, want)
-		}
-		if other := systemd.PathBusEscape(name); other != want {
-			t.Errorf("go-systemd escapes %q as %q, want %q", name, other, want)
 		}
 	}
 }

@@ -7,26 +7,29 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/svckit/svckit/history/bus/wire"
+	"github.com/coreos/go-systemd/v22/dbus"
+	godbus "github.com/godbus/dbus/v5"
 )
 
 const (
-	destination     = "org.freedesktop.systemd1"
-	managerPath     = "/org/freedesktop/systemd1"
-	unitPrefix      = managerPath + "/unit/"
-	managerIface    = destination + ".Manager"
-	unitIface       = destination + ".Unit"
-	serviceIface    = destination + ".Service"
-	propertiesIface = "org.freedesktop.DBus.Properties"
-	privateSocket   = "/run/systemd/private"
-	systemBus       = "unix:path=/run/dbus/system_bus_socket"
+	destination    = "org.freedesktop.systemd1"
+	unitPrefix     = "/org/freedesktop/systemd1/unit/"
+	unitIface      = destination + ".Unit"
+	serviceIface   = destination + ".Service"
+	privateAddress = "unix:path=/run/systemd/private"
 )
 
-// Conn is a connection to the manager.
-type Conn struct{ wire *wire.Conn }
+// Conn is a connection to the manager. It is one: go-systemd would open a second
+// for signals, which nobody here waits for, and properties are asked for in a
+// pipeline, which it does not have.
+type Conn struct {
+	manager *dbus.Conn
+	conn    *godbus.Conn
+}
 
 // Dial connects to the system manager: as root at its own socket, as systemctl
-// does, which spares every question the way through the bus.
+// does, which spares every question the way through the bus. Canceling the
+// context closes the connection.
 func Dial(ctx context.Context) (*Conn, error) { return dialFirst(ctx, "the system manager", dials()) }
 
 // DialUser connects to the manager of this process's user: at its own socket in
@@ -36,25 +39,21 @@ func DialUser(ctx context.Context) (*Conn, error) {
 	if runtime == "" {
 		runtime = "/run/user/" + strconv.Itoa(os.Geteuid())
 	}
-	ways := []dialFunc{own(runtime + "/systemd/private")}
-	if session := os.Getenv("DBUS_SESSION_BUS_ADDRESS"); session != "" {
-		ways = append(ways, over(session))
+	own := func(ctx context.Context) (*godbus.Conn, error) {
+		return dialPrivate(ctx, "unix:path="+runtime+"/systemd/private")
+	}
+	session := func(ctx context.Context) (*godbus.Conn, error) {
+		return godbus.ConnectSessionBus(godbus.WithContext(ctx))
+	}
+	ways := []dialFunc{own}
+	if os.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" { // without one godbus would start a bus
+		ways = append(ways, session)
 	}
 	return dialFirst(ctx, "the user's manager", ways)
 }
 
 // dialFunc is a way to a manager.
-type dialFunc func(context.Context) (*wire.Conn, error)
-
-// own is the way to a manager's own socket.
-func own(path string) dialFunc {
-	return func(ctx context.Context) (*wire.Conn, error) { return wire.DialPeer(ctx, path) }
-}
-
-// over is the way over a bus.
-func over(addresses string) dialFunc {
-	return func(ctx context.Context) (*wire.Conn, error) { return wire.DialBus(ctx, addresses) }
-}
+type dialFunc func(context.Context) (*godbus.Conn, error)
 
 // dialFirst takes the first way that works.
 func dialFirst(ctx context.Context, whom string, ways []dialFunc) (*Conn, error) {
@@ -62,7 +61,7 @@ func dialFirst(ctx context.Context, whom string, ways []dialFunc) (*Conn, error)
 	for _, dial := range ways {
 		conn, err := dial(ctx)
 		if err == nil {
-			return &Conn{conn}, nil
+			return newConn(conn)
 		}
 		errs = append(errs, err)
 	}
@@ -72,17 +71,43 @@ func dialFirst(ctx context.Context, whom string, ways []dialFunc) (*Conn, error)
 // dials are the ways to the manager, the best first. A bus that the environment
 // names is meant.
 func dials() []dialFunc {
-	address := os.Getenv("DBUS_SYSTEM_BUS_ADDRESS")
-	switch {
-	case address != "" && os.Geteuid() == 0:
-		return []dialFunc{over(address), own(privateSocket)}
-	case address != "":
-		return []dialFunc{over(address)}
-	case os.Geteuid() != 0:
-		return []dialFunc{over(systemBus)}
+	bus := func(ctx context.Context) (*godbus.Conn, error) {
+		return godbus.ConnectSystemBus(godbus.WithContext(ctx))
 	}
-	return []dialFunc{own(privateSocket), over(systemBus)}
+	own := func(ctx context.Context) (*godbus.Conn, error) { return dialPrivate(ctx, privateAddress) }
+	switch {
+	case os.Geteuid() != 0:
+		return []dialFunc{bus}
+	case os.Getenv("DBUS_SYSTEM_BUS_ADDRESS") != "":
+		return []dialFunc{bus, own}
+	}
+	return []dialFunc{own, bus}
+}
+
+// newConn has go-systemd use a connection that is there.
+func newConn(conn *godbus.Conn) (*Conn, error) {
+	manager, err := dbus.NewConnection(func() (*godbus.Conn, error) { return conn, nil })
+	if err != nil {
+		return nil, fmt.Errorf("cannot speak with the system manager: %w", err)
+	}
+	return &Conn{manager, conn}, nil
+}
+
+// dialPrivate connects to a manager's own socket, which speaks D-Bus
+// without a bus: it wants no Hello.
+func dialPrivate(ctx context.Context, address string) (*godbus.Conn, error) {
+	conn, err := godbus.Dial(address, godbus.WithContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	uid := strconv.Itoa(os.Geteuid())
+	if err := conn.Auth([]godbus.Auth{godbus.AuthExternal(uid)}); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
 }
 
 // Close ends the connection.
-func (c *Conn) Close() error { return c.wire.Close() }
+func (c *Conn) Close() error {
+	return c.conn.Close()
+}

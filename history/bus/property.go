@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"time"
 
+	"github.com/godbus/dbus/v5"
+
 	"github.com/svckit/svckit/history"
 )
 
@@ -26,27 +28,27 @@ type property struct {
 	iface    string
 	name     string
 	up, down Scope
-	set      func(*history.State, any)
+	set      func(*history.State, dbus.Variant)
 }
 
 // properties are in the order in which they are set.
 var properties = []property{
-	{unitIface, "InvocationID", Full, Full, func(s *history.State, v any) { s.InvocationID = id(v) }},
-	{unitIface, "InactiveExitTimestamp", Full, Brief, func(s *history.State, v any) { s.LeftInactive = timestamp(v) }},
-	{unitIface, "ActiveEnterTimestamp", Brief, Brief, func(s *history.State, v any) { s.BecameActive = timestamp(v) }},
-	{unitIface, "InactiveEnterTimestamp", never, Full, func(s *history.State, v any) { s.BecameInactive = timestamp(v) }},
-	{unitIface, "StateChangeTimestamp", never, Brief, func(s *history.State, v any) { s.Changed = timestamp(v) }},
-	{serviceIface, "NRestarts", Brief, Brief, func(s *history.State, v any) { s.NRestarts = int(number(v)) }},
-	{serviceIface, "StatusText", Status, Status, func(s *history.State, v any) { s.StatusText = str(v) }},
-	{serviceIface, "Result", never, Brief, func(s *history.State, v any) { s.Result = str(v) }},
-	{serviceIface, "ExecMainCode", never, Brief, func(s *history.State, v any) { s.Exit.Kind = exitKind(v) }},
-	{serviceIface, "ExecMainStatus", never, Brief, func(s *history.State, v any) { s.Exit.Status = int(number(v)) }},
-	{serviceIface, "ExecMainExitTimestamp", never, Full, func(s *history.State, v any) { s.MainExited = timestamp(v) }},
-	{serviceIface, "RestartUSec", never, Brief, func(s *history.State, v any) { s.RestartDelay = span(v) }},
-	{serviceIface, "ExecStart", Full, Full, func(s *history.State, v any) { s.Svcrun = svcrun(v) }},
-	{serviceIface, "LogLevelMax", Full, Full, func(s *history.State, v any) { s.HidesHistory = hidesInfo(v) }},
+	{unitIface, "InvocationID", Full, Full, func(s *history.State, v dbus.Variant) { s.InvocationID = id(v) }},
+	{unitIface, "InactiveExitTimestamp", Full, Brief, func(s *history.State, v dbus.Variant) { s.LeftInactive = timestamp(v) }},
+	{unitIface, "ActiveEnterTimestamp", Brief, Brief, func(s *history.State, v dbus.Variant) { s.BecameActive = timestamp(v) }},
+	{unitIface, "InactiveEnterTimestamp", never, Full, func(s *history.State, v dbus.Variant) { s.BecameInactive = timestamp(v) }},
+	{unitIface, "StateChangeTimestamp", never, Brief, func(s *history.State, v dbus.Variant) { s.Changed = timestamp(v) }},
+	{serviceIface, "NRestarts", Brief, Brief, func(s *history.State, v dbus.Variant) { s.NRestarts = int(number(v)) }},
+	{serviceIface, "StatusText", Status, Status, func(s *history.State, v dbus.Variant) { s.StatusText = str(v) }},
+	{serviceIface, "Result", never, Brief, func(s *history.State, v dbus.Variant) { s.Result = str(v) }},
+	{serviceIface, "ExecMainCode", never, Brief, func(s *history.State, v dbus.Variant) { s.Exit.Kind = exitKind(v) }},
+	{serviceIface, "ExecMainStatus", never, Brief, func(s *history.State, v dbus.Variant) { s.Exit.Status = int(number(v)) }},
+	{serviceIface, "ExecMainExitTimestamp", never, Full, func(s *history.State, v dbus.Variant) { s.MainExited = timestamp(v) }},
+	{serviceIface, "RestartUSec", never, Brief, func(s *history.State, v dbus.Variant) { s.RestartDelay = span(v) }},
+	{serviceIface, "ExecStart", Full, Full, func(s *history.State, v dbus.Variant) { s.Svcrun = svcrun(v) }},
+	{serviceIface, "LogLevelMax", Full, Full, func(s *history.State, v dbus.Variant) { s.HidesHistory = hidesInfo(v) }},
 	// Since 254, and then it is the delay with the ladder taken into account.
-	{serviceIface, "RestartUSecNext", never, Brief, func(s *history.State, v any) { s.RestartDelay = span(v) }},
+	{serviceIface, "RestartUSecNext", never, Brief, func(s *history.State, v dbus.Variant) { s.RestartDelay = span(v) }},
 }
 
 // isIn says whether the property is asked for in a scope.
@@ -58,8 +60,8 @@ func (p property) isIn(scope Scope, up bool) bool {
 }
 
 // number reads any of D-Bus's integers; a value of another type is 0.
-func number(v any) int64 {
-	switch n := v.(type) {
+func number(v dbus.Variant) int64 {
+	switch n := v.Value().(type) {
 	case int32:
 		return int64(n)
 	case uint32:
@@ -72,14 +74,14 @@ func number(v any) int64 {
 	return 0
 }
 
-func str(v any) string {
-	s, _ := v.(string)
+func str(v dbus.Variant) string {
+	s, _ := v.Value().(string)
 	return s
 }
 
 // timestamp reads microseconds since the epoch; 0 and the manager's word for
 // infinity are no time.
-func timestamp(v any) time.Time {
+func timestamp(v dbus.Variant) time.Time {
 	us := number(v)
 	if us <= 0 || us >= 1<<62 {
 		return time.Time{}
@@ -88,21 +90,20 @@ func timestamp(v any) time.Time {
 }
 
 // span reads a number of microseconds, bounded to what time.Duration holds.
-func span(v any) time.Duration {
+func span(v dbus.Variant) time.Duration {
 	return time.Duration(min(max(number(v), 0), int64(1<<62/time.Microsecond))) * time.Microsecond
 }
 
 // id reads an invocation ID, which is bytes here and hexadecimal elsewhere.
-func id(v any) string {
-	raw, _ := v.([]byte)
+func id(v dbus.Variant) string {
+	raw, _ := v.Value().([]byte)
 	return hex.EncodeToString(raw)
 }
 
 // svcrun finds svcrun among the commands of ExecStart=, an a(sasbttttuii).
-func svcrun(v any) *history.Svcrun {
-	commands, _ := v.([]any)
-	for _, c := range commands {
-		command, _ := c.([]any)
+func svcrun(v dbus.Variant) *history.Svcrun {
+	commands, _ := v.Value().([][]any)
+	for _, command := range commands {
 		if len(command) < 2 {
 			continue
 		}
@@ -116,13 +117,13 @@ func svcrun(v any) *history.Svcrun {
 
 // hidesInfo reads a LogLevelMax=, which is -1 for none: the manager's lines of a
 // run are of level 6 (LOG_INFO in syslog(3)) and more important.
-func hidesInfo(v any) bool {
+func hidesInfo(v dbus.Variant) bool {
 	level := number(v)
 	return 0 <= level && level < 6
 }
 
 // exitKind reads the si_code of SIGCHLD: waitid(2).
-func exitKind(v any) history.ExitKind {
+func exitKind(v dbus.Variant) history.ExitKind {
 	switch number(v) {
 	case 1:
 		return history.Exited

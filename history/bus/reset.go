@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/svckit/svckit/history/bus/wire"
+	godbus "github.com/godbus/dbus/v5"
 )
 
 // DeniedError says that this user may not do that to units.
@@ -23,8 +23,8 @@ func (e *DeniedError) Unwrap() error { return e.err }
 // 0, the start limit's window empty, and a unit that has failed is inactive. A
 // unit that is up stays so. It is the one thing here that changes anything.
 func (c *Conn) ResetFailed(ctx context.Context, unit string) error {
-	_, err := c.wire.Call(ctx, managerCall("ResetFailedUnit", unit))
-	var e *wire.Error
+	err := c.manager.ResetFailedUnitContext(ctx, unit)
+	var e godbus.Error
 	switch {
 	case err == nil:
 		return nil

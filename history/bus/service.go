@@ -8,9 +8,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/coreos/go-systemd/v22/dbus"
+	godbus "github.com/godbus/dbus/v5"
+
 	"github.com/svckit/svckit/history"
-	"github.com/svckit/svckit/history/bus/wire"
 )
+
+// window is how many questions are out at a time: a bus allows each connection
+// 128 pending replies.
+const window = 120
 
 // List returns the services that a pattern names, sorted by name. A pattern is
 // a unit's full name, which need not be loaded (its LoadState may then be
@@ -24,83 +30,92 @@ func (c *Conn) List(ctx context.Context, patterns []string) ([]history.State, er
 			names = append(names, p)
 		}
 	}
-	var states []history.State
+	var units, more []dbus.UnitStatus
+	var err error
 	if len(globs) > 0 {
-		found, err := c.units(ctx, "ListUnitsByPatterns", []string{}, globs)
-		if err != nil {
-			return nil, err
+		if units, err = c.manager.ListUnitsByPatternsContext(ctx, nil, globs); err != nil {
+			return nil, fmt.Errorf("cannot list units: %w", err)
 		}
-		states = found
 	}
 	if len(names) > 0 {
-		found, err := c.units(ctx, "ListUnitsByNames", names)
-		if err != nil {
-			return nil, err
+		if more, err = c.manager.ListUnitsByNamesContext(ctx, names); err != nil {
+			return nil, fmt.Errorf("cannot list units: %w", err)
 		}
-		states = append(states, found...)
 	}
-	slices.SortFunc(states, func(a, b history.State) int { return strings.Compare(a.Unit, b.Unit) })
-	return slices.CompactFunc(states, func(a, b history.State) bool { return a.Unit == b.Unit }), nil
-}
-
-// units are those that the manager lists, an a(ssssssouso): of each its name,
-// description, and how it is.
-func (c *Conn) units(ctx context.Context, method string, args ...any) ([]history.State, error) {
-	answer, err := c.wire.Call(ctx, managerCall(method, args...))
-	if err != nil {
-		return nil, fmt.Errorf("cannot list units: %w", err)
-	}
-	list, _ := only(answer).([]any)
-	states := make([]history.State, 0, len(list))
-	for _, unit := range list {
-		if u, _ := unit.([]any); len(u) > 4 {
-			states = append(states, history.State{Unit: str(u[0]), LoadState: str(u[2]), ActiveState: str(u[3]), SubState: str(u[4])})
-		}
+	units = append(units, more...)
+	slices.SortFunc(units, func(a, b dbus.UnitStatus) int { return strings.Compare(a.Name, b.Name) })
+	units = slices.CompactFunc(units, func(a, b dbus.UnitStatus) bool { return a.Name == b.Name })
+	states := make([]history.State, len(units))
+	for i, u := range units {
+		states[i] = history.State{Unit: u.Name, LoadState: u.LoadState, ActiveState: u.ActiveState, SubState: u.SubState}
 	}
 	return states, nil
 }
 
-// question is one about a service, and where the answer goes.
+// Fill asks for what List did not tell of the services.
+func (c *Conn) Fill(ctx context.Context, states []history.State, scope Scope) error {
+	var out questions
+	for i := range states {
+		state := &states[i]
+		unit := c.conn.Object(destination, unitPath(state.Unit))
+		for _, p := range properties {
+			if !p.isIn(scope, state.Up()) {
+				continue
+			}
+			if len(out) == window {
+				if err := out.answer(ctx); err != nil {
+					return err
+				}
+			}
+			call := unit.GoWithContext(ctx, "org.freedesktop.DBus.Properties.Get", 0, nil, p.iface, p.name)
+			out = append(out, question{state, p, call})
+		}
+	}
+	for len(out) > 0 {
+		if err := out.answer(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// question is one that was asked and not answered yet.
 type question struct {
 	state *history.State
 	property
+	call *godbus.Call
 }
 
-// Fill asks for what List did not tell of the services.
-func (c *Conn) Fill(ctx context.Context, states []history.State, scope Scope) error {
-	var questions []question
-	for i := range states {
-		for _, p := range properties {
-			if p.isIn(scope, states[i].Up()) {
-				questions = append(questions, question{&states[i], p})
-			}
-		}
+// questions are those that are out, the oldest first.
+type questions []question
+
+// answer waits for the oldest answer and puts it where it belongs.
+func (out *questions) answer(ctx context.Context) error {
+	q := (*out)[0]
+	*out = (*out)[1:]
+	var err error
+	select {
+	case <-q.call.Done:
+		err = q.call.Err
+	case <-ctx.Done():
+		err = ctx.Err()
 	}
-	ask := func(i int) wire.Call {
-		return get(unitPath(questions[i].state.Unit), questions[i].iface, questions[i].name)
+	var value godbus.Variant
+	if err == nil {
+		err = q.call.Store(&value)
 	}
-	values := make([]any, len(questions))
-	err := c.wire.CallAll(ctx, len(questions), ask, func(i int, answer []any, err error) error {
-		if err != nil && !isMissing(err) {
-			return fmt.Errorf("cannot read %s of %s: %w", questions[i].name, questions[i].state.Unit, err)
-		}
-		values[i] = only(answer)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for i, q := range questions {
-		if values[i] != nil {
-			q.set(q.state, values[i])
-		}
+	switch {
+	case err == nil:
+		q.set(q.state, value)
+	case !isMissing(err):
+		return fmt.Errorf("cannot read %s of %s: %w", q.name, q.state.Unit, err)
 	}
 	return nil
 }
 
 // isMissing forgives what older managers and vanished units do not have.
 func isMissing(err error) bool {
-	var e *wire.Error
+	var e godbus.Error
 	return errors.As(err, &e) && slices.Contains([]string{
 		"org.freedesktop.DBus.Error.UnknownProperty",
 		"org.freedesktop.DBus.Error.UnknownInterface",
@@ -135,20 +150,20 @@ func (c *Conn) Names(ctx context.Context) ([]string, error) {
 			names = append(names, s.Unit)
 		}
 	}
-	answer, err := c.wire.Call(ctx, managerCall("ListUnitFiles"))
+	files, err := c.manager.ListUnitFilesContext(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cannot list unit files: %w", err)
 	}
-	files, _ := only(answer).([]any) // an a(ss): its path, whether it is enabled
-	for _, file := range files {
-		f, _ := file.([]any)
-		if len(f) == 0 {
-			continue
-		}
-		if base := path.Base(str(f[0])); strings.HasSuffix(base, ".service") && !strings.HasSuffix(base, "@.service") {
+	for _, f := range files {
+		if base := path.Base(f.Path); strings.HasSuffix(base, ".service") && !strings.HasSuffix(base, "@.service") {
 			names = append(names, base)
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil
+}
+
+// unitPath is the object of a unit.
+func unitPath(name string) godbus.ObjectPath {
+	return godbus.ObjectPath(unitPrefix + dbus.PathBusEscape(name))
 }

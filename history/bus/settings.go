@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/svckit/svckit/history/bus/wire"
+	godbus "github.com/godbus/dbus/v5"
+
 	"github.com/svckit/svckit/history/why"
 	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/policy"
@@ -16,15 +17,9 @@ import (
 // Settings asks how the manager treats a unit. It asks for all properties at
 // once, which is slow for many units and simple for one.
 func (c *Conn) Settings(ctx context.Context, unit string) (why.Settings, error) {
-	answer, err := c.wire.Call(ctx, wire.Call{
-		Destination: destination, Path: unitPath(unit), Interface: propertiesIface, Member: "GetAll", Args: []any{""},
-	})
+	all, err := c.manager.GetAllPropertiesContext(ctx, unit)
 	if err != nil {
 		return why.Settings{}, fmt.Errorf("cannot read the properties of %s: %w", unit, err)
-	}
-	all, ok := only(answer).(map[string]any)
-	if !ok {
-		return why.Settings{}, fmt.Errorf("cannot read the properties of %s: the manager's answer has none", unit)
 	}
 	version, err := c.version(ctx)
 	if err != nil {
@@ -36,11 +31,13 @@ func (c *Conn) Settings(ctx context.Context, unit string) (why.Settings, error) 
 // version is the manager's: the number that its Version= begins with. 0 where it
 // begins with none.
 func (c *Conn) version(ctx context.Context) (int, error) {
-	answer, err := c.wire.Call(ctx, get(managerPath, managerIface, "Version"))
-	if err != nil {
+	var v godbus.Variant
+	manager := c.conn.Object(destination, "/org/freedesktop/systemd1")
+	call := manager.CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", 0, destination+".Manager", "Version")
+	if err := call.Store(&v); err != nil {
 		return 0, fmt.Errorf("cannot read the version of the manager: %w", err)
 	}
-	word := strings.TrimPrefix(str(only(answer)), "v")
+	word := strings.TrimPrefix(str(v), "v")
 	end := strings.IndexFunc(word+".", func(r rune) bool { return r < '0' || r > '9' })
 	version, err := strconv.Atoi(word[:end])
 	if err != nil {
@@ -52,7 +49,7 @@ func (c *Conn) version(ctx context.Context) (int, error) {
 // settings reads the properties. What an older manager does not have, or has in
 // another form, is the zero value.
 func settings(all map[string]any, version int) why.Settings {
-	of := func(name string) any { return all[name] }
+	of := func(name string) godbus.Variant { return variant(all, name) }
 	s := why.Settings{
 		Rules: policy.Rules{
 			Restart: policy.Restart(str(of("Restart"))),
@@ -82,9 +79,18 @@ func settings(all map[string]any, version int) why.Settings {
 	return s
 }
 
+// variant is a property as it came; an empty one where it did not.
+func variant(all map[string]any, name string) godbus.Variant {
+	value, ok := all[name]
+	if !ok || value == nil {
+		return godbus.Variant{}
+	}
+	return godbus.MakeVariant(value)
+}
+
 // endless is a span of which systemd's infinity is syntax.Infinity.
-func endless(v any) time.Duration {
-	if u, ok := v.(uint64); ok && u == 1<<64-1 {
+func endless(v godbus.Variant) time.Duration {
+	if u, ok := v.Value().(uint64); ok && u == 1<<64-1 {
 		return syntax.Infinity
 	}
 	return span(v)
@@ -97,13 +103,13 @@ func statuses(v any) policy.Statuses {
 	if len(lists) != 2 {
 		return s
 	}
-	codes, _ := lists[0].([]any)
+	codes, _ := lists[0].([]int32)
 	for _, code := range codes {
-		s.Codes = append(s.Codes, int(number(code)))
+		s.Codes = append(s.Codes, int(code))
 	}
-	signals, _ := lists[1].([]any)
+	signals, _ := lists[1].([]int32)
 	for _, signal := range signals {
-		s.Signals = append(s.Signals, syntax.Signal(number(signal)))
+		s.Signals = append(s.Signals, syntax.Signal(signal))
 	}
 	return s
 }
@@ -112,14 +118,13 @@ func statuses(v any) policy.Statuses {
 // Of each one the manager says whether it was (a(sbbsi), the last is below 0 if
 // not); of triggering ones, with their |, one is enough.
 func unmet(all map[string]any, kind string) *why.Condition {
-	at := timestamp(all[kind+"Timestamp"])
+	at := timestamp(variant(all, kind+"Timestamp"))
 	if all[kind+"Result"] != false || at.IsZero() {
 		return nil
 	}
 	found := &why.Condition{Name: kind + "…=", At: at, Assert: kind == "Assert"}
-	list, _ := all[kind+"s"].([]any)
-	for _, entry := range list {
-		c, _ := entry.([]any)
+	list, _ := all[kind+"s"].([][]any)
+	for _, c := range list {
 		if len(c) != 5 {
 			continue
 		}

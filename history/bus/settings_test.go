@@ -73,7 +73,7 @@ func TestSettingsAreTheManagersRules(t *testing.T) {
 func TestSettingsOfAnUnknownFormAreNone(t *testing.T) {
 	got := settings(map[string]any{
 		"Restart": 7, "RestartPreventExitStatus": "x", "RestartForceExitStatus": []any{"x", "y"}, "StartLimitBurst": "x", "Job": []any{},
-		"Conditions": []any{[]any{"x"}, "y"}, "ConditionResult": false, "ConditionTimestamp": uint64(1), "TriggeredBy": 1, "NeedDaemonReload": "yes", "Type": nil,
+		"Conditions": [][]any{{"x"}}, "ConditionResult": false, "ConditionTimestamp": uint64(1), "TriggeredBy": 1, "NeedDaemonReload": "yes", "Type": nil,
 	}, 0)
 	want := why.Settings{Unmet: &why.Condition{Name: "Condition…=", At: time.UnixMicro(1)}}
 	if diff := cmp.Diff(want, got); diff != "" {

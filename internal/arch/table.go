@@ -70,10 +70,8 @@ var Table = map[string]Rule{
 	"history/records":        {Imports: []string{"history", "internal/statefile"}},
 	"internal/restarts":      {Imports: []string{"internal/statefile", "policy"}, Modules: []string{sys}},
 	"internal/statefile":     {Modules: []string{sys}},
-	"history/bus":            {Imports: []string{"history", "history/bus/wire", "history/why", "internal/syntax", "policy"}},
-	// Hundreds of questions at a time, which no library asks at the manager's pace.
-	"history/bus/wire": {},
-	"history/journal":  {Imports: []string{"history"}},
+	"history/bus":            {Imports: []string{"history", "history/why", "internal/syntax", "policy"}, Modules: []string{goDBus, goSystemd}},
+	"history/journal":        {Imports: []string{"history"}},
 
 	// svcgen run: the manager where there is no systemd.
 	"internal/manager": {
