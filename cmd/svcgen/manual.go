@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/svckit/svckit/internal/manager/timeline"
 	"github.com/svckit/svckit/internal/manual/cmdline"
 	"github.com/svckit/svckit/unitgen"
 )
@@ -16,8 +17,10 @@ func init() {
 	for _, t := range unitgen.Targets() {
 		targets = append(targets, t.Name)
 	}
-	documents := map[string]any{"generate": document{}, "targets": targetsDocument{}}
-	p := cmdline.OfApp(program{}.app(), documents, map[string][]string{"TARGET": targets})
+	events, meanings := timeline.Events()
+	documents := map[string]any{"generate": document{}, "targets": targetsDocument{}, "run": timeline.Document()}
+	p := cmdline.OfApp(program{}.app(), documents, map[string][]string{"TARGET": targets, "EVENT": events})
+	p.Meanings = meanings
 	if err := p.Tell(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

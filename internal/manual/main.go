@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/svckit/svckit/internal/manual/cmdline"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
@@ -19,7 +21,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
 func run(args []string, stderr io.Writer) int {
 	flags := flag.NewFlagSet("manual", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	m := maker{}
+	m := maker{asked: map[string]cmdline.Program{}}
 	flags.StringVar(&m.root, "C", ".", "the `DIR` of the module")
 	flags.StringVar(&m.date, "date", "", "the `DATE` of the pages, as 2026-12-01")
 	flags.StringVar(&m.version, "version", "", "the `VERSION` of the programs")

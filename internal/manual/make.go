@@ -28,10 +28,12 @@ var sources embed.FS
 type maker struct {
 	root          string // of the module
 	date, version string
+
+	asked map[string]cmdline.Program // those that have told
 }
 
 // pages are the manual pages, by their paths, and what they say nothing of.
-func (m maker) pages() (files map[string]string, gaps []string, err error) {
+func (m *maker) pages() (files map[string]string, gaps []string, err error) {
 	entries, err := sources.ReadDir("pages")
 	if err != nil {
 		return nil, nil, err
@@ -68,7 +70,7 @@ func (m maker) pages() (files map[string]string, gaps []string, err error) {
 }
 
 // completions are the completions of all programs, by their paths.
-func (m maker) completions() (map[string]string, error) {
+func (m *maker) completions() (map[string]string, error) {
 	files := map[string]string{}
 	for _, name := range programs {
 		p, err := m.ask(name)
@@ -86,9 +88,13 @@ func (m maker) completions() (map[string]string, error) {
 	return files, nil
 }
 
-// ask has a program tell its own command line.
-func (m maker) ask(name string) (cmdline.Program, error) {
-	cmd := exec.Command("go", "run", "-tags", cmdline.Tag+",urfave_cli_no_docs", "./cmd/"+name)
+// ask has a program tell its own command line. Its flags but the tag are those
+// of make build, so that most of it is compiled already.
+func (m *maker) ask(name string) (cmdline.Program, error) {
+	if p, ok := m.asked[name]; ok {
+		return p, nil
+	}
+	cmd := exec.Command("go", "run", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-tags="+cmdline.Tag+",urfave_cli_no_docs", "./cmd/"+name)
 	cmd.Dir = m.root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	var stderr bytes.Buffer
@@ -97,7 +103,11 @@ func (m maker) ask(name string) (cmdline.Program, error) {
 	if err != nil {
 		return cmdline.Program{}, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, stderr.Bytes())
 	}
-	return cmdline.Read(bytes.NewReader(out))
+	p, err := cmdline.Read(bytes.NewReader(out))
+	if err == nil {
+		m.asked[name] = p
+	}
+	return p, err
 }
 
 // write writes files below a directory, each at once and whole.

@@ -22,6 +22,8 @@ type Program struct {
 	Objects []Object
 	// Choices are the values that a placeholder can have, where they are a few words.
 	Choices map[string][]string
+	// Meanings are those of words, where the program has them.
+	Meanings map[string]string
 }
 
 // Verb is what one verb takes.

@@ -18,6 +18,7 @@ type (
 		Words  map[string]string `json:"words"`
 		Hidden string            `json:"-"`
 		Note   string            `json:"note,omitempty"`
+		Pause  *int              `json:"pause,omitempty"`
 	}
 	inner        struct{ At *time.Time }
 	partDocument struct {
@@ -62,6 +63,7 @@ func TestAnAppTellsItsVerbsFlagsAndFields(t *testing.T) {
 			{"make", []Field{
 				{"schema", "integer"}, {"At", "time or null"}, {"parts", "array of part"}, {"last", "part or null"},
 				{"words", "object of string"}, {"note", "string, left out if empty"},
+				{"pause", "integer, left out if there is none"},
 			}},
 			{"part", []Field{{"share", "number"}, {"sub", "array of sub"}}},
 			{"sub", []Field{{"on", "boolean"}}},

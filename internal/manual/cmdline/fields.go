@@ -2,6 +2,7 @@ package cmdline
 
 import (
 	"encoding"
+	"encoding/json"
 	"reflect"
 	"strings"
 	"unicode"
@@ -52,25 +53,41 @@ func (p *Program) fields(t reflect.Type) []Field {
 			if tag == "" {
 				tag = f.Name
 			}
-			text := p.typeText(f.Type)
-			if strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero") {
-				text += ", left out if empty"
-			}
-			fields = append(fields, Field{Name: tag, Type: text})
+			fields = append(fields, Field{Name: tag, Type: p.optional(f.Type, options)})
 		}
 	}
 	return fields
 }
 
-var textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+// optional is a type with whether the field may be missing, as the options of
+// its tag say.
+func (p *Program) optional(t reflect.Type, options string) string {
+	switch {
+	case !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero"):
+		return p.typeText(t)
+	case t.Kind() == reflect.Pointer:
+		return p.typeText(t.Elem()) + ", left out if there is none"
+	}
+	return p.typeText(t) + ", left out if empty"
+}
+
+var (
+	moment        = reflect.TypeFor[interface{ UnixMicro() int64 }]() // time.Time, or what has one in it
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+	marshaler     = reflect.TypeFor[json.Marshaler]()
+)
 
 // typeText is a type in the words of JSON.
 func (p *Program) typeText(t reflect.Type) string {
 	switch {
 	case t.Kind() == reflect.Pointer:
 		return p.typeText(t.Elem()) + " or null"
-	case t.Implements(textMarshaler):
+	case t.Implements(moment):
 		return "time"
+	case t.Implements(textMarshaler):
+		return "string"
+	case t.Implements(marshaler):
+		return "object"
 	}
 	switch t.Kind() {
 	case reflect.String:

@@ -29,7 +29,7 @@ type value struct {
 // placeholders are the kinds of those that are no list of words.
 var placeholders = map[string]string{
 	"DIR": dirs, "NORMAL": dirs, "EARLY": dirs, "LATE": dirs, "FILE": files, "PATH": files, "CMD": files,
-	"UNIT": units, "PATTERN": units, "NAME": units,
+	"UNIT": units, "PATTERN": units,
 }
 
 // valueOf is what a placeholder stands for.
@@ -48,6 +48,8 @@ func valueOf(p cmdline.Program, placeholder string) value {
 		for _, word := range p.Choices["SIG"] {
 			v.Words = append(v.Words, word+"@")
 		}
+	case name == "NAME" && p.Wraps:
+		v.Kind = units
 	case len(list) > 0:
 		v.Kind, v.Words = words, list
 	case isKnown:

@@ -119,6 +119,11 @@ func (n notes) take(names ...string) []string {
 	return nil
 }
 
+// has says whether there is a note.
+func (n notes) has(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return n[name] != nil })
+}
+
 // rest is the error of notes on what there is not.
 func (n notes) rest() error {
 	for name := range n {
@@ -165,6 +170,9 @@ func (x *expander) words(placeholder string) error {
 	n := x.takeNotes()
 	for _, word := range list {
 		texts := n.take(word)
+		if meaning := x.page.Program.Meanings[word]; meaning != "" {
+			texts = append([]string{sentence(plain(meaning))}, texts...)
+		}
 		if texts == nil {
 			x.gap("%s %s", placeholder, word)
 			texts = []string{""}

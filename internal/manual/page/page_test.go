@@ -55,7 +55,7 @@ func TestBlocksBecomeMacros(t *testing.T) {
 		"@list CAUSE":                 ".PP\n\\fBoom\\fR, \\fBexit\\-code\\fR\n",
 		"@object made\nname\n: of it": ".TP\n\\fBname\\fR (string or null)\nof it\n",
 		"@synopsis":                   ".PP\n\\fBprog make\\fR [\\fIFLAGS\\fR] \\fIFILE\\fR\n.PP\n\\fBprog list\\fR [\\fIFLAGS\\fR] [\\fIUNIT\\fR...]\n",
-		"@flags\n--help\n: and more":  ".TP\n\\fB\\-\\-help\\fR, \\fB\\-h\\fR\nShow help. and more\n",
+		"@flags\n--help\n: and more":  ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nShow help. and more\n",
 	} {
 		got, _ := made(t, source+"\n"+all)
 		if got, _, _ = strings.Cut(got, ".SS \\fBprog make"); got != want {
@@ -71,7 +71,7 @@ Makes *it*.
 .PP
 It makes.
 .TP
-\fB\-\-output=\fR\fIDIR\fR, \fB\-o\fR \fIDIR\fR
+\fB\-o\fR \fIDIR\fR, \fB\-\-output=\fR\fIDIR\fR
 Write into DIR.
 Default: \fB/tmp\fR.
 So much for it.

@@ -30,7 +30,8 @@ func (x *expander) usage(v cmdline.Verb) string {
 var placeholder = regexp.MustCompile(`[A-Z]+`)
 
 // verb is what a verb does, and its own flags: its first line, what the page
-// says up to the next directive or section, and then the flags.
+// says up to the next directive or section, and then the flags, without those
+// that most verbs have and of which nothing is said here.
 func (x *expander) verb(name string) error {
 	v, ok := x.page.Program.Verb(name)
 	if !ok {
@@ -50,7 +51,7 @@ func (x *expander) verb(name string) error {
 	}
 	common := x.page.Program.CommonFlags()
 	flags := slices.DeleteFunc(slices.Clone(v.Flags), func(f cmdline.Flag) bool {
-		return slices.ContainsFunc(common, f.Equal)
+		return slices.ContainsFunc(common, f.Equal) && !n.has(f.Typed()...)
 	})
 	return x.flags(flags, n)
 }
@@ -78,11 +79,11 @@ func (x *expander) flags(flags []cmdline.Flag, n notes) error {
 	for _, f := range flags {
 		b := block{kind: definition, texts: []string{sentence(plain(f.Help))}}
 		var forms []string
-		for _, typed := range f.Typed() {
+		for _, typed := range slices.Backward(f.Typed()) { // the short one first
 			switch {
 			case f.Value == "":
 				forms = append(forms, "**"+typed+"**")
-			case strings.HasPrefix(typed, "--"):
+			case strings.HasPrefix(typed, "--") && !strings.Contains(f.Value, "="):
 				forms = append(forms, "**"+typed+"=**"+value(f.Value))
 			default:
 				forms = append(forms, "**"+typed+"** "+value(f.Value))
