@@ -188,3 +188,48 @@ func seconds(d time.Duration) string {
 	}
 	return syntax.FormatDuration(d.Round(time.Second))
 }
+
+// ends are the ends of runs of which docs/restarts.md says what follows.
+var ends = []struct {
+	name string
+	end  policy.End
+}{
+	{"exit 0", exiting(0).End},
+	{"exit 1, and any other code", exiting(1).End},
+	{"unhealthy: exit 69", exiting(69).End},
+	{"not ready in time: exit 70", exiting(70).End},
+	{"SIGTERM from elsewhere", killed(policy.Success, syntax.SIGTERM)},
+	{"SIGKILL from elsewhere", killed(policy.KilledBySignal, syntax.SIGKILL)},
+	{"a crash with a core", policy.End{Result: policy.CoreDump, Main: policy.Exit{How: policy.Dumped, Signal: syntax.SIGABRT}}},
+	{"out of memory", killed(policy.OOMKill, syntax.SIGKILL)},
+	{"the watchdog's abort", killed(policy.Watchdog, syntax.SIGABRT)},
+	{"systemctl stop, a shutdown", policy.End{Stopped: true}},
+}
+
+func killed(result policy.Result, by syntax.Signal) policy.End {
+	return policy.End{Result: result, Main: policy.Exit{How: policy.Killed, Signal: by}}
+}
+
+func TestTableOfEndsOfTheDocsIsDecided(t *testing.T) {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%-28s", "")
+	for _, when := range policy.RestartValues() {
+		fmt.Fprintf(&out, "  %s", when)
+	}
+	for _, e := range ends {
+		fmt.Fprintf(&out, "\n%-28s", e.name)
+		for _, when := range policy.RestartValues() {
+			answer := "-"
+			block := docs.Block{Place: "ends", Text: fmt.Sprintf("restart: {when: %q}\n", when)}
+			if restartsOf(t, block, docs.Mark{Role: docs.Part}, "debian13").Rules.Decide(e.end).Restart {
+				answer = "yes"
+			}
+			fmt.Fprintf(&out, "  %-*s", len(when), answer)
+		}
+	}
+	var lines []string
+	for line := range strings.Lines(out.String() + "\n") {
+		lines = append(lines, strings.TrimRight(line, " \n"))
+	}
+	compare(t, "docs/restarts.md", "ends", strings.Join(lines, "\n"))
+}

@@ -92,7 +92,7 @@ func installed(t *testing.T, suite lab.Suite) place {
 	m.Run("ln", "-s", "../../../bin/svcgen", "/usr/lib/systemd/system-generators/svckit")
 	return place{
 		command: func(ctx context.Context, text string) *exec.Cmd {
-			return m.Command(ctx, "sh", "-c", "cd /root && "+text)
+			return m.Command(ctx, "sh", "-c", "cd /root\n"+text)
 		},
 		write: func(t *testing.T, path, text string) {
 			if !filepath.IsAbs(path) {
