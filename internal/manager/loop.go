@@ -32,7 +32,7 @@ type world struct {
 	units   []string
 	spawn   func(machine.Spawn) (pid int, err error)
 	signal  func(machine.Signal)
-	over    func(unit string, role machine.Role) // its end is about to be told
+	over    func(machine.Exited) // its end is about to be told
 	reap    func()
 	left    func(unit string) int
 	receive func(unit string) (socket.Datagram, bool)
@@ -97,8 +97,9 @@ func (l *loop) run() int {
 // once is stepped when all actions before it are done.
 func (l *loop) step(event machine.Event) {
 	for events := []machine.Event{event}; len(events) > 0; events = events[1:] {
-		for _, action := range l.machine.Step(time.Now(), events[0]) {
-			if answer := l.perform(action); answer != nil {
+		now := time.Now()
+		for _, action := range l.machine.Step(now, events[0]) {
+			if answer := l.perform(action, now); answer != nil {
 				events = append(events, answer)
 			}
 		}
@@ -110,8 +111,10 @@ func (l *loop) step(event machine.Event) {
 	}
 }
 
-// perform does one action, and returns its answer where it has one.
-func (l *loop) perform(action machine.Action) machine.Event {
+// perform does one action of an event that was stepped at now, and returns its
+// answer where it has one. What is told happened then, not when there was time
+// to tell it: a wait counts from there.
+func (l *loop) perform(action machine.Action, now time.Time) machine.Event {
 	switch a := action.(type) {
 	case machine.Spawn:
 		return l.start(a)
@@ -121,7 +124,7 @@ func (l *loop) perform(action machine.Action) machine.Event {
 		if a.Event.Name == timeline.Starting {
 			l.begin(a.Event.Unit, a.Event.Run)
 		}
-		a.Event.Time = time.Now()
+		a.Event.Time = now
 		l.tell(a.Event)
 	case machine.Release:
 		l.release(a.Unit)
@@ -147,7 +150,7 @@ func (l *loop) start(a machine.Spawn) machine.Event {
 // processEnded tells the machine of an end, after what was said before it.
 func (l *loop) processEnded(e machine.Exited) {
 	l.hear(e.Unit, backlog)
-	l.over(e.Unit, e.Role)
+	l.over(e)
 	e.Left = l.left(e.Unit)
 	l.note(e.Unit, e.Left)
 	l.step(e)

@@ -127,7 +127,7 @@ const (
 	ToAll
 )
 
-// Tell is an event for the time line; the loop sets its time.
+// Tell is an event for the time line; its time is that of the event stepped, which the loop sets.
 type Tell struct{ Event timeline.Event }
 
 // Release ends what a unit has beside its processes, such as its runtime
