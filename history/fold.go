@@ -86,13 +86,16 @@ func (f *Fold) run(e Entry) *evidence {
 		return ev
 	}
 	ev := &evidence{invocation: e.Invocation}
-	f.append(ev, stampOf(e))
+	begins := e.ByManager() && (eventOf(e) == evStarting || eventOf(e) == evStarted)
+	f.append(ev, stampOf(e), begins)
 	f.byID[e.Invocation] = ev
 	return ev
 }
 
-// append adds a row, and says how it came to start.
-func (f *Fold) append(ev *evidence, at stamp) {
+// append adds a row, and says how it came to start. Begins: its begin is on record,
+// and so would be the announcement of an automatic restart. Where it is not, both
+// may be hidden by LogLevelMax=, or lost.
+func (f *Fold) append(ev *evidence, at stamp, begins bool) {
 	ev.start = UnknownStart
 	switch last := f.last(); {
 	case f.next != nil && !rebooted(f.next.at, at):
@@ -100,7 +103,7 @@ func (f *Fold) append(ev *evidence, at stamp) {
 		if f.next.byClient {
 			ev.start = Requested
 		}
-	case last != nil && (last.ended() || rebooted(last.started, at)):
+	case begins && last != nil && (last.ended() || rebooted(last.started, at)):
 		ev.start = Requested
 	}
 	f.next = nil
@@ -142,8 +145,8 @@ func (f *Fold) addStartFailed(e Entry) {
 
 // refuse adds a start that never ran.
 func (f *Fold) refuse(e Entry, cause Cause) {
-	at := stampOf(e)
-	f.append(&evidence{refused: cause, started: at, dead: at}, at)
+	at, last := stampOf(e), f.last()
+	f.append(&evidence{refused: cause, started: at, dead: at}, at, last != nil && last.started.known())
 }
 
 // addDead takes the end of the unit. After a refused start there is one more,

@@ -23,6 +23,15 @@ B automatic/4 - up=0s delay=0s`},
 60s B started`, `
 A unknown clean up=9s delay=51s
 B requested - up=0s delay=0s`},
+		{"where begins are hidden, nobody knows whether a start was asked for", `
+1s A exit exited 3
+1s A failed exit-code
+3s B exit exited 3
+3s B failed exit-code
+4s - says Start request repeated too quickly.`, `
+A unknown exit-code exited=3 up=0s delay=0s
+B unknown exit-code exited=3 up=0s delay=1s
+- unknown start-limit up=0s delay=0s`},
 		{"an exit during a requested stop is the stop's", `
 0s A started
 5s A stopping

@@ -126,7 +126,7 @@ func (f *Fold) AddState(s State) {
 	case s.InvocationID == "" || s.LeftInactive.IsZero():
 	case ev == nil:
 		ev = s.evidence()
-		f.append(ev, ev.started)
+		f.append(ev, ev.started, false)
 		f.byID[s.InvocationID] = ev
 	case ev.ended():
 	case s.Up():

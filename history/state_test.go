@@ -129,7 +129,7 @@ func TestStateCompletesTheJournal(t *testing.T) {
 	}{
 		{"the run that is on", "0s A starting\n2s A started", running, "\nA unknown running - up=0s delay=0s"},
 		{"a run that the journal does not know", "0s Z started\n1s Z deactivated", running,
-			"\nZ unknown clean up=1s delay=0s\nA requested running - up=0s delay=0s"},
+			"\nZ unknown clean up=1s delay=0s\nA unknown running - up=0s delay=0s"},
 		{"nothing but the state", "", failed, "\nA unknown exit-code exited=7 up=9s delay=0s"},
 		{"a stop or a clean end, nobody knows", "", stopped, "\nA unknown unknown killed=15 up=9s delay=0s"},
 		{"an end that the journal does not have", "0s A starting\n2s A started", failed,

@@ -103,7 +103,7 @@ func showHistory(c *cli.Context, out output) error {
 		return writeJSON(out.stdout, record.document(runs, tails, out.now(), zone))
 	}
 	if len(runs) == 0 {
-		_, err := fmt.Fprintln(out.stderr, noRuns(q.unit, len(record.runs)))
+		_, err := fmt.Fprintln(out.stderr, noRuns(q.unit, len(record.runs), !q.since.IsZero()))
 		return err
 	}
 	t := historyTable(runs, tails, out.now(), zone)

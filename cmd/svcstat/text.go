@@ -41,7 +41,9 @@ Examples:
 	historyUsage       = "shows every run of a service: when, how long, why it ended, the delay to the next"
 	historyDescription = `UNIT is the name of a service; "nginx" means nginx.service. The newest run comes
 last. The runs come from the journal and from svcrun's records, and what is on
-now from D-Bus; what could not be asked is said on standard error.
+now from D-Bus; what could not be asked is said on standard error. Of a process
+that was gone at once the journal may not know which run it was of: --tail
+leaves out what it printed, and journalctl -u UNIT shows it.
 
 Examples:
   svcstat history nginx --since=2d --cause=oom --cause=signal
@@ -115,11 +117,16 @@ func recordWarnings(errs []error) []string {
 	return lines
 }
 
-func noRuns(unit string, others int) string {
-	if others > 0 {
-		return fmt.Sprintf("svcstat: no such run of %s among %d on record", unit, others)
+// noRuns says that no run is as was asked for, of so many others. With --since
+// only those from then on were read.
+func noRuns(unit string, others int, since bool) string {
+	switch {
+	case others == 0:
+		return fmt.Sprintf("svcstat: no run of %s is on record", unit)
+	case since:
+		return fmt.Sprintf("svcstat: no such run of %s among %d of that time", unit, others)
 	}
-	return fmt.Sprintf("svcstat: no run of %s is on record", unit)
+	return fmt.Sprintf("svcstat: no such run of %s among %d on record", unit, others)
 }
 
 func unknownUnit(name string, near []string) error {
@@ -129,8 +136,8 @@ func unknownUnit(name string, near []string) error {
 	return fmt.Errorf("unit %s could not be found; did you mean %s", name, strings.Join(near, ", "))
 }
 
-// journalWarnings are the lines that journalctl said, and one for what of its
-// output was not readable.
+// journalWarnings are the lines that journalctl said, one for what of its output
+// was not readable, and one for an export without its end.
 func journalWarnings(report journal.Report) []string {
 	var lines []string
 	for _, w := range report.Warnings {
@@ -142,6 +149,9 @@ func journalWarnings(report journal.Report) []string {
 			entries = fmt.Sprintf("%d entries of the journal were", report.Skipped)
 		}
 		lines = append(lines, "svcstat: "+entries+" not readable and left out")
+	}
+	if report.Cut {
+		lines = append(lines, "svcstat: flag --journal-file: the export is cut off in the middle of an entry; what comes before it is shown")
 	}
 	return lines
 }
@@ -221,7 +231,7 @@ func tailText(r history.Run, lines []string) []string {
 		out = append(out, "   | "+printable(line))
 	}
 	if len(lines) == 0 && !r.Cause.Refused() {
-		out = append(out, "   | (no output)")
+		out = append(out, "   | (no output on record)")
 	}
 	return out
 }

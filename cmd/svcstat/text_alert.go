@@ -31,7 +31,7 @@ func cannotTell(unit string, err error) string {
 
 // alertText is the answer with what a run said last.
 func (x explained) alertText(tail []string) string {
-	text := strings.Join(x.sentences(), "\n") + "\n" + x.advice()
+	text := strings.Join(x.sentences(), "\n") + "\n" + x.advice(0)
 	if len(tail) == 0 {
 		return text
 	}

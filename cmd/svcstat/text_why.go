@@ -285,17 +285,23 @@ func (x explained) downText() string {
 	return text + "."
 }
 
-// advice are the commands to type, with what each is for.
-func (x explained) advice() string {
+// advice are the commands to type, with what each is for: behind it, or where
+// that is too wide for so many columns, below it. No command is broken.
+func (x explained) advice(columns int) string {
 	if len(x.Steps) == 0 {
 		return ""
 	}
-	var t table
+	var beside, below table
 	for _, step := range x.Steps {
 		command, purpose := x.step(step)
-		t.add(cell{"  " + command, plain}, cell{purpose, plain})
+		beside.add(cell{"  " + command, plain}, cell{purpose, plain})
+		below.add(cell{"  " + command, plain})
+		below.below("      " + purpose)
 	}
-	return "\n" + t.text(false, 0)
+	if columns > 0 && beside.width() > columns {
+		return "\n" + below.text(false, 0)
+	}
+	return "\n" + beside.text(false, 0)
 }
 
 // step is a command for a shell, and what it is for.

@@ -13,34 +13,62 @@ import (
 
 // runSentence says when a run was.
 func (x explained) runSentence(which string, r history.Run) string {
-	started := which
+	clauses := []string{beginClause(x, r)}
+	if ready := readyClause(r); ready != "" {
+		clauses = append(clauses, ready)
+	}
+	if !r.Running && !r.Ended.IsZero() {
+		ended := "ended at " + x.at(r.Ended)
+		if r.Up > 0 {
+			ended += ", after " + spanText(r.Up)
+		}
+		clauses = append(clauses, ended)
+	}
+	return which + " " + enumerated(clauses) + "."
+}
+
+func beginClause(x explained, r history.Run) string {
+	begin := "has no begin on record"
 	if !r.Started.IsZero() {
-		started += " began at " + x.at(r.Started)
-	} else {
-		started += " has no begin on record"
+		begin = "began at " + x.at(r.Started)
 	}
 	switch {
 	case r.Start == history.Automatic && r.Restarts > 0:
-		started += fmt.Sprintf(", as automatic restart %d", r.Restarts)
+		return begin + fmt.Sprintf(", as automatic restart %d", r.Restarts)
 	case r.Start == history.Automatic:
-		started += ", as an automatic restart"
+		return begin + ", as an automatic restart"
 	case r.Start == history.Requested:
-		started += ", on request"
+		return begin + ", on request"
 	}
-	if after, ok := r.ReadyAfter(); ok && after < time.Millisecond {
-		started += ", was ready at once"
-	} else if ok {
-		started += ", was ready after " + spanText(after)
-	} else if !r.Started.IsZero() && !r.Running {
-		started += ", was never ready"
+	return begin
+}
+
+// readyClause says when a run was ready. What ends with success without having
+// been so is a oneshot, which has nothing to be ready for.
+func readyClause(r history.Run) string {
+	after, ok := r.ReadyAfter()
+	switch {
+	case ok && after < time.Millisecond:
+		return "was ready at once"
+	case ok:
+		return "was ready after " + spanText(after)
+	case r.Started.IsZero(), r.Running, r.Cause == history.Clean:
+		return ""
 	}
-	if !r.Running && !r.Ended.IsZero() {
-		started += " and ended at " + x.at(r.Ended)
-		if r.Up > 0 {
-			started += ", after " + spanText(r.Up)
-		}
+	return "was never ready"
+}
+
+// enumerated joins the clauses of a sentence: "began, was ready and ended".
+func enumerated(clauses []string) string {
+	last := len(clauses) - 1
+	if last == 0 {
+		return clauses[0]
 	}
-	return started + "."
+	before := strings.Join(clauses[:last], ", ")
+	if last == 1 && strings.Contains(before, ",") {
+		before += "," // it has a comma open
+	}
+	return before + " and " + clauses[last]
 }
 
 // stopSentence tells the phases of a stop, which only svcrun's record has.

@@ -41,7 +41,7 @@ func explain(c *cli.Context, out output) error {
 		return writeJSON(out.stdout, x.document())
 	}
 	sentences := strings.Join(x.sentences(), "\n") + "\n"
-	return out.page(c, func(columns int) string { return wrapped(sentences, columns) + x.advice() })
+	return out.page(c, func(columns int) string { return wrapped(sentences, columns) + x.advice(columns) })
 }
 
 // explained is an answer with what it is about.

@@ -21,8 +21,8 @@ var errCut = errors.New("the export is cut off in the middle of an entry")
 // scanExport decodes what journalctl -o export writes: an entry is a field a
 // line and then an empty line. A field that is no plain text has its name on a
 // line, its length in eight bytes, and then itself (systemd's Journal Export
-// Formats).
-func scanExport(reader *bufio.Reader, visit func(history.Entry)) (skipped int, err error) {
+// Formats). At the end, wholeLine says whether the last line was one.
+func scanExport(reader *bufio.Reader, wholeLine func() bool, visit func(history.Entry)) (skipped int, err error) {
 	for {
 		var r record
 		fields, err := readFields(reader, &r)
@@ -32,14 +32,19 @@ func scanExport(reader *bufio.Reader, visit func(history.Entry)) (skipped int, e
 			return skipped, nil
 		case err != nil && !end:
 			return skipped + 1, err
+		case end && !wholeLine():
+			return skipped + 1, errCut
 		case fields == 0:
 			continue // an empty line more than needed
 		}
 		entry, entryErr := r.entry()
-		if entryErr != nil {
-			skipped++
-		} else {
+		switch {
+		case entryErr == nil:
 			visit(entry)
+		case end:
+			return skipped + 1, errCut
+		default:
+			skipped++
 		}
 		if end {
 			return skipped, nil

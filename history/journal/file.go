@@ -30,7 +30,8 @@ type File struct {
 // Read hands over the entries that may tell of the query's unit. It reads all of
 // the input, whatever Query.Since says: what has no index cannot be searched.
 func (f *File) Read(ctx context.Context, q Query, visit func(history.Entry)) (Report, error) {
-	reader := bufio.NewReaderSize(&interruptible{ctx, f.In}, 64<<10)
+	in := &interruptible{ctx: ctx, in: f.In}
+	reader := bufio.NewReaderSize(in, 64<<10)
 	first, err := reader.Peek(1)
 	switch {
 	case errors.Is(err, io.EOF):
@@ -42,25 +43,16 @@ func (f *File) Read(ctx context.Context, q Query, visit func(history.Entry)) (Re
 	entries := 0 // that are a journal's, whether they are of interest or not
 	take := func(e history.Entry) {
 		entries++
-		own := e.OwnUnit == q.Unit
-		if q.User != "" {
-			own = e.OwnUserUnit == q.Unit && e.UID == q.User
-		}
-		if f.KeepLines > 0 && own && e.OwnInvocation != "" {
-			f.tails.add(e.OwnInvocation, e.Message)
-		}
+		f.keepLine(q, e)
 		visit(e)
 	}
 	var report Report
 	if first[0] == '{' {
-		report.Skipped, err = scan(reader, func(line []byte) bool {
-			if bytes.Contains(line, []byte(`"__REALTIME_TIMESTAMP"`)) {
-				entries++
-			}
-			return f.KeepLines > 0 || interesting(line)
-		}, take)
+		var others int
+		report, others, err = f.scanJSON(reader, take)
+		entries += others
 	} else {
-		report.Skipped, err = scanExport(reader, take)
+		report.Skipped, err = scanExport(reader, func() bool { return in.last == '\n' }, take)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -68,10 +60,41 @@ func (f *File) Read(ctx context.Context, q Query, visit func(history.Entry)) (Re
 	case entries == 0:
 		return Report{}, ErrNoExport
 	case errors.Is(err, errCut):
-		report.Warnings, err = append(report.Warnings, err.Error()), nil
+		report.Cut, err = true, nil
 		report.Skipped--
 	}
 	return report, err
+}
+
+// scanJSON reads what journalctl -o json writes, an entry a line. Others are the
+// entries that were not worth decoding.
+func (f *File) scanJSON(reader *bufio.Reader, take func(history.Entry)) (report Report, others int, err error) {
+	whole, decoded := true, false // the last line
+	report.Skipped, err = scan(reader, func(line []byte) bool {
+		whole, decoded = bytes.HasSuffix(line, []byte("}")), f.KeepLines > 0 || interesting(line)
+		if !decoded && bytes.HasPrefix(line, []byte(`{"`)) && bytes.Contains(line, []byte(`"__REALTIME_TIMESTAMP"`)) {
+			others++
+		}
+		return decoded
+	}, take)
+	if err == nil && !whole {
+		report.Cut = true
+		if decoded {
+			report.Skipped--
+		}
+	}
+	return report, others, err
+}
+
+// keepLine keeps what the unit itself has printed.
+func (f *File) keepLine(q Query, e history.Entry) {
+	own := e.OwnUnit == q.Unit
+	if q.User != "" {
+		own = e.OwnUserUnit == q.Unit && e.UID == q.User
+	}
+	if f.KeepLines > 0 && own && e.OwnInvocation != "" {
+		f.tails.add(e.OwnInvocation, e.Message)
+	}
 }
 
 // Tail is the last lines of a run's own output, after Read.
@@ -82,15 +105,20 @@ func (f *File) Tail(_ context.Context, _ Query, invocation string, n int) ([]str
 
 // interruptible is a reader that ends with its context.
 type interruptible struct {
-	ctx context.Context
-	in  io.Reader
+	ctx  context.Context
+	in   io.Reader
+	last byte // that was read
 }
 
 func (r *interruptible) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return r.in.Read(p)
+	n, err := r.in.Read(p)
+	if n > 0 {
+		r.last = p[n-1]
+	}
+	return n, err
 }
 
 // maxTails is of how many runs the last lines are kept.

@@ -32,6 +32,7 @@ type Query struct {
 type Report struct {
 	Skipped  int      // lines that were oversized or malformed
 	Warnings []string // what journalctl said, by lines
+	Cut      bool     // an export ends in the middle of an entry, which is left out
 }
 
 // PermissionError says that the journal has entries that this user may not read.

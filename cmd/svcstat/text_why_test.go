@@ -1,0 +1,50 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/history/why"
+)
+
+func TestARunIsASentence(t *testing.T) {
+	began, ready, ended := now.Add(-time.Hour), now.Add(-time.Hour+2*time.Second), now.Add(-time.Minute)
+	for want, run := range map[string]history.Run{
+		"This run began at 14:00:00 and was ready after 2.00s.":                                     {Started: began, Ready: ready, Running: true},
+		"This run began at 14:00:00, on request, and was ready at once.":                            {Started: began, Ready: began, Running: true, Start: history.Requested},
+		"This run began at 14:00:00, as automatic restart 3.":                                       {Started: began, Running: true, Start: history.Automatic, Restarts: 3},
+		"This run began at 14:00:00, was ready after 2.00s and ended at 14:59:00, after 58min 58s.": {Started: began, Ready: ready, Ended: ended, Up: 58*time.Minute + 58*time.Second},
+		"This run began at 14:00:00, was never ready and ended at 14:59:00.":                        {Started: began, Ended: ended, End: history.End{Cause: history.ExitCode}},
+		"This run began at 14:00:00 and ended at 14:59:00.":                                         {Started: began, Ended: ended, End: history.End{Cause: history.Clean}},
+		"This run has no begin on record and ended at 14:59:00.":                                    {Ended: ended, End: history.End{Cause: history.ExitCode}},
+	} {
+		x := explained{now: now, zone: time.UTC}
+		got := strings.ReplaceAll(strings.ReplaceAll(x.runSentence("This run", run), "2026-01-31 ", ""), " (UTC)", "")
+		if got != want {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+// TestACommandIsNeverBroken: it is for copying. What it is for moves below it
+// where the terminal is too narrow for both.
+func TestACommandIsNeverBroken(t *testing.T) {
+	x := explained{record: record{unit: "x.service"}, Answer: why.Answer{Steps: []why.Step{why.ResetFailed, why.Start}}}
+	wide := `
+  systemctl reset-failed x.service  empties the start limit's window
+  systemctl start x.service         starts it now
+`
+	narrow := `
+  systemctl reset-failed x.service
+      empties the start limit's window
+  systemctl start x.service
+      starts it now
+`
+	for columns, want := range map[int]string{0: wide, 80: wide, 60: narrow, 10: narrow} {
+		if got := x.advice(columns); got != want {
+			t.Errorf("%d columns: %s\nwant%s", columns, got, want)
+		}
+	}
+}
