@@ -91,9 +91,12 @@ func checkOwnElsewhere(t *testing.T, whole map[string]answer, exported, kept str
 		unit, records := own.name+".service", "--state-dir="+filepath.Join(kept, own.name)
 		maps.Copy(fromBoth, ask(elsewhere(t), []string{unit}, "--journal-file="+exported, records))
 		maps.Copy(fromJournal, ask(elsewhere(t), []string{unit}, "--journal-file="+exported))
-		alone := decodeHistory(t, elsewhere(t)("history", "--json", unit, records)).Runs
-		checkRuns(t, own.name+", records alone", own.byRecords(), alone)
-		sameTimes(t, own.name, whole[unit].runs(t), alone)
+		alone := ask(elsewhere(t), []string{unit}, records)[unit]
+		checkRuns(t, own.name+", records alone", own.byRecords(), alone.runs(t))
+		sameTimes(t, own.name, whole[unit].runs(t), alone.runs(t))
+		if own.gone == nil && own.alone == nil {
+			checkSentences(t, own.name+", records alone", own.truth, alone.explanation(t))
+		}
 	}
 	sameElsewhere(t, whole, fromBoth, busKnows)
 	sameElsewhere(t, whole, fromJournal, slices.Concat(busKnows, recordsKnow))

@@ -80,7 +80,7 @@ var inSentences = map[string]string{
 	"clean": "It ended by itself, in a way that counts as success.", "result=exec-condition": "ExecCondition= said that it is not to run.",
 	"exit-code": " exited with code ", "signal": " died of SIG", "core-dump": " and dumped its core", "exec": "Its command could not be executed",
 	"oom": "killed for lack of memory", "watchdog": "It missed its watchdog", "unhealthy": ", and svcrun drained it.",
-	"start-timeout": "It was not ready in time", "stop-timeout": "It did not stop in time", "protocol": "It broke the rules of Type=notify",
+	"start-timeout": "It was not ready in time", "stop-timeout": "It did not stop in time", "protocol": "It broke the rules of ",
 	"stop-requested": "A stop was asked for", "unknown": "Its end, in systemd's words: ",
 	"start-limit": "the start limit is hit", "dependency": "a unit that it needs had failed",
 }
