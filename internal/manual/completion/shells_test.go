@@ -65,6 +65,7 @@ var offers = []struct {
 	{"svcgen generator s", []string{"sub/"}, []string{"svckit.txt"}},
 	{"svcgen generator --f", nil, []string{"--force"}},
 	{"svcstat history ", []string{"nginx.service", "worker@1.service"}, []string{"mine.service"}},
+	{"svcstat history dev", []string{`dev\\x2dsda.service`}, nil},
 	{"svcstat history worker@", []string{"worker@1.service"}, nil},
 	{"svcstat history --user ", []string{"mine.service"}, []string{"nginx.service"}},
 	{"svcstat history -n 5 ng", []string{"nginx.service"}, nil},
@@ -106,7 +107,8 @@ func newStage(t *testing.T) stage {
 	s.write(t, "bin/systemctl", `#!/bin/sh
 case " $* " in
 *' --user '*) echo 'mine.service loaded active running Mine' ;;
-*) echo 'nginx.service loaded active running Web'; echo 'worker@1.service loaded failed failed Work' ;;
+*) echo 'nginx.service loaded active running Web'; echo 'worker@1.service loaded failed failed Work'
+	echo 'dev\x2dsda.service loaded active exited Disk' ;;
 esac
 `, 0o755)
 	for _, name := range []string{"here/a.yaml", "here/svckit.txt", "here/sub/b.yaml"} {
@@ -256,7 +258,7 @@ func TestFishCompletes(t *testing.T) {
 			if flag, value, ok := strings.Cut(word, "="); ok && strings.HasPrefix(flag, "--") {
 				word = value
 			}
-			got = append(got, word)
+			got = append(got, strings.ReplaceAll(word, `\`, `\\`)) // as fish writes it into the line
 		}
 		return got
 	})

@@ -16,7 +16,7 @@ var program = cmdline.Program{
 			{Names: []string{"output", "o"}, Value: "DIR", Help: "write into DIR", Default: "/tmp"},
 			{Names: []string{"early"}, Value: "fail|success", Help: "what then"},
 		}},
-		{Name: "list", Usage: "lists", Arguments: []string{"[UNIT...]"}},
+		{Name: "list", Usage: "lists", Arguments: []string{"[UNIT...]"}, Flags: []cmdline.Flag{{Names: []string{"json"}, Help: "as JSON"}}},
 	},
 	Objects: []cmdline.Object{{Name: "made", Fields: []cmdline.Field{{Name: "name", Type: "string or null"}}}},
 	Choices: map[string][]string{"CAUSE": {"oom", "exit-code"}},
@@ -80,11 +80,14 @@ So much for it.
 What then.
 .SS \fBprog list\fR [\fIFLAGS\fR] [\fIUNIT\fR...]
 Lists.
+.TP
+\fB\-\-json\fR
+As JSON.
 `
 	if got != want {
 		t.Errorf("the page is\n%swant\n%s", got, want)
 	}
-	if want := []Gap{"prog.1: verb list", "prog.1: object made"}; !slices.Equal(gaps, want) {
+	if want := []Gap{"prog.1: verb list", "prog.1: the JSON of the verb list", "prog.1: object made"}; !slices.Equal(gaps, want) {
 		t.Errorf("the gaps are %q, want %q", gaps, want)
 	}
 }

@@ -38,6 +38,9 @@ func (x *expander) verb(name string) error {
 		return fmt.Errorf("the program has no such verb")
 	}
 	x.told["verb "+name] = true
+	if v.Document == "" && slices.ContainsFunc(v.Flags, func(f cmdline.Flag) bool { return slices.Contains(f.Names, "json") }) {
+		x.gap("the JSON of the verb %s", name)
+	}
 	x.add(block{kind: subsection, head: x.usage(v)})
 	x.add(block{kind: paragraph, texts: []string{sentence(plain(v.Usage))}})
 	n := x.takeNotes()
