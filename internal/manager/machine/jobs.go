@@ -66,8 +66,9 @@ func (m *Machine) wanted() []*unit {
 // wantStart makes a job of a start, and of those of the units that it needs.
 func (u *unit) wantStart(env []string) {
 	switch {
-	case u.job.stopWanted: // a stop that has not begun is off
+	case u.job.stopWanted: // a stop that has not begun is off, and the start goes on that there was
 		u.job.stopWanted, u.job.stopping = false, false
+		u.job.starting = u.state == startPre || u.state == start
 		return
 	case u.job.startWanted || !u.state.down() && !u.state.stops() && u.state != autoRestart:
 		return
@@ -94,17 +95,15 @@ func (u *unit) wantStop(why string) {
 
 // stopJob makes a job of a stop; a start that waits is off.
 func (u *unit) stopJob(why string) {
-	if u.job.stopping {
-		return
-	}
 	waited := u.job.startWanted
 	u.job.startWanted = false
 	switch {
+	case u.job.stopping:
 	case !u.state.down():
 		u.job.stopWanted, u.job.stopping, u.job.starting = true, true, false
 		u.run.why = why
 	case waited:
-		u.refuse(history.StopRequested, why, false)
+		u.refuse(history.StopRequested, why)
 	}
 }
 
@@ -197,34 +196,38 @@ func (u *unit) startFailed() {
 }
 
 // failDependents refuses the starts that have waited for this unit's, of those
-// that require it.
+// that require it, and of those that require them. That is a failure to their
+// OnFailure=, but one and the same until they have run again: or units that
+// require what they are to be started for would start each other for ever.
 func (u *unit) failDependents() {
-	for _, other := range u.m.units {
-		if other.job.startWanted && other.state.down() && slices.Contains(other.plan.Requires, u.plan.Name) {
-			other.job.startWanted = false
-			other.refuse(history.Dependency, u.plan.Name+", which it requires, failed to start", true)
+	gone := []*unit{u}
+	for i := 0; i < len(gone); i++ {
+		for _, other := range u.m.units {
+			if other.job.startWanted && other.state.down() && slices.Contains(other.plan.Requires, gone[i].plan.Name) {
+				other.job.startWanted = false
+				other.refuse(history.Dependency, gone[i].plan.Name+", which it requires, failed to start")
+				gone = append(gone, other)
+			}
+		}
+	}
+	for _, other := range gone[1:] {
+		if !other.run.refused {
+			other.run.refused = true
+			other.triggerOnFail()
 		}
 	}
 }
 
 // refuse is a start that does not happen. It is a failure, unless somebody
-// wanted to stop, and where it is news OnFailure= is told.
-func (u *unit) refuse(cause history.Cause, why string, isNews bool) {
+// wanted to stop.
+func (u *unit) refuse(cause history.Cause, why string) {
 	end := &timeline.End{Cause: cause, Why: why}
 	u.run.success, u.run.code = true, 0
-	switch cause {
-	case history.StopRequested:
-	case history.StartLimit:
-		end.Result = policy.StartLimitHit
-		fallthrough
-	default:
+	if cause != history.StopRequested {
 		u.run.success, u.run.code = false, 1
 	}
+	if cause == history.StartLimit {
+		end.Result = policy.StartLimitHit
+	}
 	u.tell(timeline.Event{Name: timeline.Refused, Text: why, End: end})
-	if !u.run.success {
-		u.failDependents()
-	}
-	if !u.run.success && isNews {
-		u.triggerOnFail()
-	}
 }

@@ -44,6 +44,7 @@ func (m *Machine) Step(now time.Time, event Event) []Action {
 	m.expire()
 	m.take(event)
 	m.schedule()
+	m.expire() // a time that was over already, such as that of RuntimeMaxSec= after a reload
 	m.finish()
 	return m.actions
 }

@@ -288,8 +288,8 @@ func TestUnitsOfOnFailureAreStartedAtEachFailureOrAtTheLast(t *testing.T) {
 			b: starting 3, restart 1
 			b: spawn main: /bin/b
 			a: refused, start-limit: start limit hit: 2 starts within 1min
-			a: note: OnFailure=: c.service is not in this file, and is not started
 			a: given-up: start limit hit: 2 starts within 1min
+			a: note: OnFailure=: c.service is not in this file, and is not started
 			a: release
 	`)
 	play(t, of(simple("a", onFail("b"), direct, limit), simple("b")), `

@@ -157,11 +157,15 @@ func (u *unit) limitHit() {
 	u.run.result = policy.StartLimitHit
 	u.job.env = nil
 	u.enter(failed, syntax.Infinity)
-	u.refuse(history.StartLimit, why, before != failed)
+	u.refuse(history.StartLimit, why)
 	if code := exitStatus(exit); before == queued && code != 0 {
 		u.run.code = code
 	}
 	u.tell(timeline.Event{Name: timeline.GivenUp, Text: why})
+	u.failDependents()
+	if before != failed {
+		u.triggerOnFail()
+	}
 	u.jobsOver()
 	u.do(Release{u.plan.Name})
 }
@@ -189,7 +193,7 @@ func (u *unit) expired() {
 	case finalSigterm:
 		u.enterSignal(finalSigkill, policy.Timeout)
 	case finalSigkill:
-		u.main, u.control, u.left = process{}, process{}, 0
+		u.main, u.control = process{}, process{} // which the kernel itself cannot end
 		u.fail(policy.Timeout)
 		u.enterDead()
 	case autoRestart:

@@ -65,6 +65,7 @@ type run struct {
 	reloading    bool // it has said RELOADING=1, and not yet READY=1
 	reloadWanted bool // somebody asked for a reload that could not begin yet
 	reloadError  string
+	refused      bool // a start after it has been, for want of another unit
 	code         int  // what it ended with, as a shell has it; meaningful when down
 	success      bool // it ended well; meaningful when down
 }
