@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svckit/svckit/internal/manager"
 	"github.com/svckit/svckit/unitgen"
 )
 
@@ -18,6 +19,8 @@ type host struct {
 	isBooted func() bool            // sd_booted(3)
 	defaults string                 // the file of defaults, which need not be there
 	manager  func() (string, error) // the running manager's version: "257.13-1~deb13u1"
+
+	places func() (*manager.Host, error) // where svcgen run has the directories of services
 }
 
 // thisHost asks the real one.
@@ -30,6 +33,7 @@ func thisHost() host {
 		},
 		defaults: "/etc/svckit/defaults.yaml",
 		manager:  askManager,
+		places:   func() (*manager.Host, error) { return manager.ThisHost(os.Getenv) },
 	}
 }
 

@@ -2,19 +2,27 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/svckit/svckit/internal/manager"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"svcgen": func() {
+			if manager.IsShim(os.Args) {
+				os.Exit(manager.Shim(os.Args))
+			}
 			here := thisHost()
 			here.defaults = "machine.yaml" // of the script, if it has one
+			here.places = placesHere
 			os.Exit(program{os.Stdin, os.Stdout, os.Stderr, here}.run(os.Args))
 		},
 	})
@@ -28,13 +36,28 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       *update,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // or each svcgen of a -race run takes a second to end
+			env.Setenv("GORACE", "atexit_sleep_ms=0")      // or each svcgen of a -race run takes a second to end
+			svcrun := filepath.Join(env.WorkDir, "svcrun") // of the script, if it has one
+			if err := os.Chmod(svcrun, 0o755); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits,
 		},
 	})
+}
+
+// placesHere has the directories of services in the script's own.
+func placesHere() (*manager.Host, error) {
+	h, err := manager.ThisHost(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.Getwd()
+	h.Runtime, h.State = filepath.Join(dir, "run"), filepath.Join(dir, "state")
+	return h, err
 }
 
 // exits runs a command that has to end with a code: exits 65 svcgen generate x.yaml.

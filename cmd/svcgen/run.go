@@ -56,7 +56,7 @@ func (p program) runServices(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	host, err := manager.ThisHost(os.Getenv)
+	host, err := p.host.places()
 	if err != nil {
 		return err
 	}

@@ -50,15 +50,24 @@ func dirStatus(variable string) int {
 	return statusStateDir
 }
 
-// makeDirs makes the service's directories, which belong to whom it runs as.
-func makeDirs(dirs []plan.Dir, who identity) error {
+// makeDirs makes the service's directories, which belong to whom it runs as. It
+// returns the first of svcrun's own that could not be made: svcrun does without.
+func makeDirs(dirs []plan.Dir, who identity) (without, err error) {
 	for _, d := range dirs {
-		if err := makeDir(d.Path, who); err != nil {
-			return &startError{dirStatus(d.Variable), fmt.Errorf("cannot make a directory of the service: %w", err)}
+		err := makeDir(d.Path, who)
+		switch {
+		case err == nil:
+		case !isSvcruns(d.Path):
+			return without, &startError{dirStatus(d.Variable), fmt.Errorf("cannot make a directory of the service: %w", err)}
+		case without == nil:
+			without = err
 		}
 	}
-	return nil
+	return without, nil
 }
+
+// isSvcruns says whether a directory is one that svcgen gives svcrun.
+func isSvcruns(path string) bool { return filepath.Base(filepath.Dir(path)) == "svckit" }
 
 func makeDir(path string, who identity) error {
 	if err := os.MkdirAll(path, 0o755); err != nil {
@@ -78,8 +87,8 @@ func removeDirs(dirs []plan.Dir) {
 			continue
 		}
 		_ = os.RemoveAll(d.Path)
-		if parent := filepath.Dir(d.Path); filepath.Base(parent) == "svckit" {
-			_ = os.Remove(parent)
+		if isSvcruns(d.Path) {
+			_ = os.Remove(filepath.Dir(d.Path))
 		}
 	}
 }

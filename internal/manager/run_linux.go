@@ -111,7 +111,7 @@ func (r *runner) catch() {
 // add opens what a unit has from before its first start.
 func (r *runner) add(o *Options, i int) error {
 	s := &o.Services[i]
-	u := &unit{plan: s, running: map[machine.Role]*process{}, sockets: &sockets{}}
+	u := &unit{plan: s, running: map[machine.Role]*process{}}
 	var err error
 	if u.who, err = r.host.identify(s, o.AsMe); err != nil {
 		return err
@@ -124,7 +124,6 @@ func (r *runner) add(o *Options, i int) error {
 	}
 	r.units[s.Name], r.order = u, append(r.order, s.Name)
 	if u.sockets, err = listen(s.Surroundings.Sockets, r.host.Root); err != nil {
-		u.sockets = &sockets{}
 		return fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return nil
@@ -149,7 +148,7 @@ func (r *runner) world() world {
 		signals: r.signals, children: r.children, ended: r.ended, words: r.words, deserted: r.feed.gone,
 		units: r.order,
 		spawn: r.spawn, signal: r.signal, reap: func() { r.table.Reap() },
-		over:    func(name string, role machine.Role) { delete(r.units[name].running, role) },
+		over:    func(e machine.Exited) { r.units[e.Unit].over(e) },
 		left:    func(name string) int { return r.left(r.units[name]) },
 		receive: func(name string) (socket.Datagram, bool) { return r.units[name].listener.Receive() },
 		mainPID: func(name string) int { return r.units[name].pid(machine.Main) },
@@ -176,7 +175,7 @@ func (r *runner) await(p *process, ended <-chan supervised.Status) {
 	status := <-ended
 	line, tail := p.output.finish()
 	select {
-	case r.ended <- machine.Exited{Unit: p.unit.plan.Name, Role: p.role, Exit: exitOf(status), Line: line, Tail: tail}:
+	case r.ended <- machine.Exited{Unit: p.unit.plan.Name, Role: p.role, PID: p.pid, Exit: exitOf(status), Line: line, Tail: tail}:
 	case <-r.closed:
 	}
 }
@@ -216,7 +215,10 @@ func (r *runner) signal(s machine.Signal) {
 
 // release gives back what a unit has beside its processes.
 func (u *unit) release(h *Host) {
-	u.sockets.close()
+	if u.sockets != nil {
+		u.sockets.close()
+		u.sockets = nil
+	}
 	removeDirs(u.plan.Surroundings.Dirs)
 	_ = os.RemoveAll(h.Credentials(u.plan.Name))
 }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/svckit/svckit/internal/manager/machine"
 	"github.com/svckit/svckit/internal/manager/timeline"
@@ -50,11 +52,23 @@ func (r *runner) spawn(a machine.Spawn) (int, error) {
 // surround makes what a process of the unit has to find.
 func (r *runner) surround(u *unit) error {
 	at := u.plan.Surroundings
-	if err := makeDirs(at.Dirs, u.who); err != nil {
+	without, err := makeDirs(at.Dirs, u.who)
+	if err != nil {
 		return err
 	}
-	dir := r.host.Credentials(u.plan.Name)
-	if err := giveCredentials(dir, at.Credentials, r.secrets, u.who); err != nil {
+	if without != nil && !u.noted {
+		u.noted = true
+		r.feed.tell(timeline.Event{
+			Time: time.Now(), Unit: u.plan.Name, Name: timeline.Note, Run: u.run,
+			Text: "svcrun keeps no records of its runs: " + without.Error(),
+		})
+	}
+	if u.sockets == nil { // the unit was down for good, and another one needs it
+		if u.sockets, err = listen(at.Sockets, r.host.Root); err != nil {
+			return &startError{0, err}
+		}
+	}
+	if err := giveCredentials(r.host.Credentials(u.plan.Name), at.Credentials, r.secrets, u.who); err != nil {
 		return &startError{statusCredentials, fmt.Errorf("cannot hand over a credential: %w", err)}
 	}
 	return nil
@@ -69,7 +83,7 @@ func (r *runner) command(u *unit, a machine.Spawn, files []string) (proc.Command
 	}
 	s := start{
 		role: a.Role, service: u.plan, who: u.who, path: r.path, invocation: u.invocation, notify: u.listener.Address(),
-		mainPID: u.pid(machine.Main), special: a.Env, files: files, given: r.given,
+		mainPID: u.pid(machine.Main), special: r.monitored(a.Env), files: files, given: r.given,
 	}
 	if !r.host.Root {
 		s.runtimeDir = r.host.Runtime
@@ -89,6 +103,17 @@ func (r *runner) command(u *unit, a machine.Spawn, files []string) (proc.Command
 		return proc.Command{}, &startError{statusExec, fmt.Errorf("cannot execute %s: %w", a.Argv[0], err)}
 	}
 	return c, nil
+}
+
+// monitored adds to what a unit of OnFailure= is told of the one that has failed
+// which of its runs that was.
+func (r *runner) monitored(env []string) []string {
+	for _, entry := range env {
+		if name, ok := strings.CutPrefix(entry, "MONITOR_UNIT="); ok && r.units[name] != nil {
+			return append(slices.Clone(env), "MONITOR_INVOCATION_ID="+r.units[name].invocation)
+		}
+	}
+	return env
 }
 
 // workingDir is where the unit's processes start: systemd's own managers have it

@@ -15,13 +15,14 @@ const maxTraces = 16
 type unit struct {
 	plan     *plan.Service
 	who      identity
-	sockets  *sockets
+	sockets  *sockets // nil when it is down for good
 	listener *socket.Listener
 	running  map[machine.Role]*process
 
 	run         int    // its number
 	invocation  string // of the run
 	invocations []string
+	noted       bool  // that svcrun does without a directory
 	sessions    []int // of its processes: each has one of its own
 }
 
@@ -43,6 +44,13 @@ func (u *unit) begin(run int, invocation string) {
 func (u *unit) started(p *process) {
 	u.running[p.role] = p
 	u.sessions = lastOnes(append(u.sessions, p.pid))
+}
+
+// over notes a process's end. It may be one of an earlier run, that would not die.
+func (u *unit) over(e machine.Exited) {
+	if u.pid(e.Role) == e.PID {
+		delete(u.running, e.Role)
+	}
 }
 
 // pid is that of the process that has a role, 0 where there is none.

@@ -1,0 +1,87 @@
+package manager
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/svckit/svckit/internal/manager/timeline"
+)
+
+// reader is who reads a time line, or does not.
+type reader struct {
+	reads chan error // one for each write
+	mu    sync.Mutex
+	text  strings.Builder
+}
+
+func (r *reader) Write(text []byte) (int, error) {
+	err := <-r.reads
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.text.Write(text)
+	return len(text), err
+}
+
+func note(text string) timeline.Event { return timeline.Event{Name: timeline.Note, Text: text} }
+
+func TestLinesWaitForAReaderAndEventsDoNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reader{reads: make(chan error)}
+		f := newFeed(r, timeline.NewWriter(timeline.Style{}, time.Time{}, nil))
+		lines := 0
+		go func() {
+			for range 3 * maxLines {
+				f.line(note("a line"))
+				lines++
+			}
+		}()
+		synctest.Wait()
+		if lines > 2*maxLines { // those being written, and those that wait
+			t.Errorf("%d lines were taken that nobody reads", lines)
+		}
+		for range 2 * maxEvents {
+			f.tell(note("an event"))
+		}
+		close(r.reads)
+		f.close(time.Minute)
+		text := r.text.String()
+		if lines != 3*maxLines || !strings.Contains(text, " events are left out here: they came faster than they were read\n") {
+			t.Errorf("%d lines; the time line ends in %q", lines, text[max(0, len(text)-200):])
+		}
+	})
+}
+
+func TestAReaderThatGoesIsToldOfAndNobodyWaitsForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reader{reads: make(chan error)}
+		f := newFeed(r, timeline.NewWriter(timeline.Style{}, time.Time{}, nil))
+		go func() {
+			for range 10 * maxLines {
+				f.line(note("a line"))
+			}
+		}()
+		synctest.Wait()
+		r.reads <- errors.New("broken pipe")
+		<-f.gone
+		f.tell(note("an event"))
+		f.close(time.Minute)
+	})
+}
+
+func TestAReaderThatIsStuckHoldsTheEndUpForABoundedTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reader{reads: make(chan error)}
+		f := newFeed(r, timeline.NewWriter(timeline.Style{}, time.Time{}, nil))
+		f.tell(note("last words"))
+		began := time.Now()
+		f.close(lastWords)
+		if took := time.Since(began); took != lastWords {
+			t.Errorf("the end took %v; want %v", took, lastWords)
+		}
+		close(r.reads)
+	})
+}
