@@ -163,6 +163,25 @@ func (c code) exitCodes() []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
+// wordsOf are the values of the constants of a type of words.
+func (c code) wordsOf(typeName string) []string {
+	var words []string
+	for _, file := range c.files {
+		ast.Inspect(file, func(n ast.Node) bool {
+			v, ok := n.(*ast.ValueSpec)
+			if !ok {
+				return true
+			}
+			if name, ok := v.Type.(*ast.Ident); ok && name.Name == typeName {
+				_, texts := used(v)
+				words = append(words, slices.DeleteFunc(texts, func(text string) bool { return text == "" })...)
+			}
+			return true
+		})
+	}
+	return words
+}
+
 // section is a part of a page's source, from its heading to the next.
 func section(t *testing.T, page, heading string) string {
 	t.Helper()
@@ -225,5 +244,26 @@ func compare(t *testing.T, where string, told, known []string) {
 		if !slices.Contains(known, name) {
 			t.Errorf("%s: %s is told of, and the code has no such thing", where, name)
 		}
+	}
+}
+
+// TestEveryWordOfAFieldIsInThePage compares the fields that hold one of a few
+// words with the types of these.
+func TestEveryWordOfAFieldIsInThePage(t *testing.T) {
+	for _, of := range []struct{ program, object, field, typeName string }{
+		{"svcstat", "why", "standing", "Standing"},
+		{"svcstat", "why", "no_restart", "Reason"},
+		{"svcstat", "step", "step", "Step"},
+		{"svcstat", "run", "start", "Start"},
+		{"svcgen", "file", "state", "state"},
+		{"svcgen", "service", "scope", "Scope"},
+	} {
+		_, object, _ := strings.Cut(section(t, of.program+".1", "JSON FORMAT"), "@object "+of.object+"\n")
+		text := regexp.MustCompile(`(?m)^` + of.field + `\n(: .*\n(?:  .*\n)*)`).FindString(object)
+		var told []string
+		for _, word := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(text, -1) {
+			told = append(told, word[1])
+		}
+		compare(t, of.program+"(1), "+of.object+"."+of.field, told, codeOf(t, of.program).wordsOf(of.typeName))
 	}
 }
