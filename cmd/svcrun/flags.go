@@ -210,13 +210,13 @@ var flags = []flag{
 	{"unhealthy-stop", "SIG@D[,main]", "the same for a stop because of health; may be repeated (as --stop)", func(o *options, v string) error {
 		return addStep(&o.Machine.Drain.UnhealthySteps, v)
 	}},
-	{"kill-wait", "D", "how long what got SIGKILL may take to be gone (5s)", func(o *options, v string) error {
+	{"kill-wait", "D", "how long to wait, after SIGKILL, for all that got it to be gone (5s)", func(o *options, v string) error {
 		return span(&o.Machine.Drain.KillWait, v, minKillWait)
 	}},
-	{"kill-scope", "tree|group|main", "what SIGKILL, and the wait for emptiness, reach (tree)", func(o *options, v string) error {
+	{"kill-scope", "tree|group|main", "what SIGKILL reaches, and has to be gone then (tree)", func(o *options, v string) error {
 		return choose(&o.KillScope, v, supervise.ScopeTree, supervise.ScopeGroup, supervise.ScopeMain)
 	}},
-	{"abort-wait", "D", "how long a core may take after the watchdog's SIGABRT (10s)", func(o *options, v string) error {
+	{"abort-wait", "D", "how long the child may dump its core after the watchdog's SIGABRT (10s)", func(o *options, v string) error {
 		return span(&o.Machine.AbortWait, v, 0)
 	}},
 	{"reload-signal", "SIG", "sent to the child for a reload: at SIGHUP, or when svcrun reload asks (HUP)", func(o *options, v string) (err error) {
@@ -263,7 +263,7 @@ var flags = []flag{
 		o.Machine.ManagerSignalsAll = true
 		return nil
 	}},
-	{"log-level", "error|warning|notice|info", "the least of what is logged (info)", func(o *options, v string) error {
+	{"log-level", "error|warning|notice|info", "the least important of what is logged (info)", func(o *options, v string) error {
 		return setLevel(&o.level, v)
 	}},
 }
