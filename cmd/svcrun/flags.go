@@ -213,7 +213,7 @@ var flags = []flag{
 	{"kill-wait", "D", "how long to wait, after SIGKILL, for all that got it to be gone (5s)", func(o *options, v string) error {
 		return span(&o.Machine.Drain.KillWait, v, minKillWait)
 	}},
-	{"kill-scope", "tree|group|main", "what SIGKILL reaches, and has to be gone then (tree)", func(o *options, v string) error {
+	{"kill-scope", "tree|group|main", "what SIGKILL reaches, and svcrun waits for (tree)", func(o *options, v string) error {
 		return choose(&o.KillScope, v, supervise.ScopeTree, supervise.ScopeGroup, supervise.ScopeMain)
 	}},
 	{"abort-wait", "D", "how long the child may dump its core after the watchdog's SIGABRT (10s)", func(o *options, v string) error {
