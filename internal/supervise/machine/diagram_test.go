@@ -72,9 +72,9 @@ func arrows(t *testing.T) walk {
 			}
 			w.add(state, r.m.State(), edges[name])
 		}
-		w.add(state, passed(reach(state)), times[state])
-		w.add(state, again(reach(state)), "TERM again")
-		w.add(state, failed3(reach(state)), "unhealthy")
+		w.add(state, afterDeadline(reach(state)), times[state])
+		w.add(state, afterSecondStop(reach(state)), "TERM again")
+		w.add(state, afterFailures(reach(state)), "unhealthy")
 	}
 	w.nothingToDrain()
 	w.noManager()
@@ -86,7 +86,7 @@ func arrows(t *testing.T) walk {
 // nothingToDrain adds the arrows of a service without a hook and a delay.
 func (w walk) nothingToDrain() {
 	w.add(Ready, newRig(plain()).ready().do(Signalled{syntax.SIGTERM}).m.State(), "TERM, nothing to drain")
-	w.add(Ready, failed3(newRig(plain()).ready()), "unhealthy, nothing to drain")
+	w.add(Ready, afterFailures(newRig(plain()).ready()), "unhealthy, nothing to drain")
 	reloading := newRig(plain()).ready().do(Signalled{syntax.SIGHUP})
 	w.add(Reloading, reloading.do(Signalled{syntax.SIGTERM}).m.State(), "TERM, nothing to drain")
 }
@@ -95,7 +95,7 @@ func (w walk) nothingToDrain() {
 func (w walk) noManager() {
 	cfg := plain()
 	cfg.Managed, cfg.OnUnhealthy = false, watchdog.Abort
-	w.add(Ready, failed3(newRig(cfg).ready()), "unhealthy, abort, no manager")
+	w.add(Ready, afterFailures(newRig(cfg).ready()), "unhealthy, abort, no manager")
 }
 
 // meets says whether the loop ever has that event in that state.
@@ -103,8 +103,8 @@ func meets(s State, name string) bool {
 	return !once[name] && (s != Delaying || !strings.HasPrefix(name, "main "))
 }
 
-// passed is the state that time alone leads to.
-func passed(r *rig) State {
+// afterDeadline is the state that time alone leads to.
+func afterDeadline(r *rig) State {
 	from := r.m.State()
 	for range 100 {
 		if r.m.deadline.IsZero() || r.m.State() != from {
@@ -116,9 +116,9 @@ func passed(r *rig) State {
 	return r.m.State()
 }
 
-// again is the state that a later request to stop leads to, where the first
+// afterSecondStop is the state that a later request to stop leads to, where the first
 // leaves the state as it is.
-func again(r *rig) State {
+func afterSecondStop(r *rig) State {
 	from := r.m.State()
 	if r.do(Signalled{syntax.SIGTERM}); r.m.State() != from {
 		return from
@@ -130,8 +130,8 @@ func again(r *rig) State {
 	return r.m.State()
 }
 
-// failed3 is the state that a live check leads to that fails to its threshold.
-func failed3(r *rig) State {
+// afterFailures is the state that a live check leads to that fails to its threshold.
+func afterFailures(r *rig) State {
 	from := r.m.State()
 	for range r.cfg.Live[0].Failures {
 		if r.m.State() == from {
