@@ -167,24 +167,43 @@ func check(t *testing.T, shell string, complete func(stage, string) []string) {
 	}
 }
 
+// bash has the function of a program answer for a line, after some more of a
+// script, with what readline would give it.
+func (s stage) bash(t *testing.T, more, line string) (answers, cut string) {
+	t.Helper()
+	words := readlineWords(line)
+	cut = words[len(words)-1]
+	if strings.Trim(cut, "=:@") == "" {
+		cut = ""
+	}
+	script := more + `
+		source "$1"; line=$2 cut=$3 name=$4; shift 4; COMP_LINE=$line COMP_POINT=${#line} COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		_$name "$name" "$cut"; printf '%s\n' "${COMPREPLY[@]}"`
+	argv := []string{"bash", "--norc", "-c", script, "bash", filepath.Join(s.dir, "bash", words[0]), line, cut, words[0]}
+	return s.run(t, append(argv, words...)...), cut
+}
+
+// TestBashLeavesTheCommandToBashCompletion has its _command_offset called with
+// the place of the command among readline's words.
+func TestBashLeavesTheCommandToBashCompletion(t *testing.T) {
+	const stub = `_command_offset() { COMPREPLY=("${COMP_WORDS[$1]}"); }`
+	s := newStage(t)
+	for _, line := range []string{"svcrun -- git sta", "svcrun --ready=http://[::1]:80/,owned -- git -C x sta", "svcrun --ready notify git sta"} {
+		if got, _ := s.bash(t, stub, line); got != "git\n" {
+			t.Errorf("%q: the command is taken to be %q", line, got)
+		}
+	}
+}
+
 func TestBashCompletes(t *testing.T) {
 	check(t, "bash", func(s stage, line string) []string {
-		words := readlineWords(line)
-		last := len(words) - 1
-		cut := words[last]
-		if strings.Trim(cut, "=:@") == "" {
-			cut = ""
-		}
-		name := words[0]
-		script := `source "$1"; line=$2 cut=$3 name=$4; shift 4; COMP_LINE=$line COMP_POINT=${#line} COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-			_$name "$name" "$cut"; printf '%s\n' "${COMPREPLY[@]}"`
-		argv := append([]string{"bash", "--norc", "-c", script, "bash", filepath.Join(s.dir, "bash", name), line, cut, name}, words...)
+		answers, cut := s.bash(t, "", line)
 		lead := strings.TrimSuffix(line[strings.LastIndexByte(line, ' ')+1:], cut) // that readline has cut off
 		if strings.HasPrefix(lead, "-") {
 			lead = ""
 		}
 		var got []string
-		for answer := range strings.Lines(s.run(t, argv...)) {
+		for answer := range strings.Lines(answers) {
 			answer = lead + strings.TrimSuffix(strings.TrimSpace(answer), "=")
 			if info, err := os.Stat(filepath.Join(s.dir, "here", answer)); err == nil && info.IsDir() && answer != "" {
 				answer += "/" // as readline adds it
