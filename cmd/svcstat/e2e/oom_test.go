@@ -68,7 +68,7 @@ func TestOutOfMemoryIsTold(t *testing.T) {
 	programs := labtest.Programs(t)
 	for _, suite := range lab.Suites() {
 		t.Run(string(suite), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 			defer cancel()
 			v := virtual{vmtest.Boot(t, suite, map[string]string{
 				svcrun: filepath.Join(programs, "svcrun"), svcstat: filepath.Join(programs, "svcstat"),

@@ -29,39 +29,45 @@ type ownUnit struct {
 	whyGone     string
 }
 
-// deaf is a service that heeds no SIGTERM.
-const deaf = `/bin/sh -c 'trap "" TERM; while :; do sleep 0.1; done'`
+// Services for the command line of svcrun. However busy the machine, they end
+// only when the manager knows that they are ready, and are ready only when they
+// heed no SIGTERM.
+const (
+	endsBy = "--ready=exec:/bin/true -- /bin/sh -c 'until systemctl -q is-active %n; do sleep 0.1; done; "
+	stays  = "--ready=exec:/bin/true -- /bin/sleep 1000"
+	deaf   = `--ready=file:%t/svckit/%N/deaf -- /bin/sh -c 'trap "" TERM; : >%t/svckit/%N/deaf; while :; do sleep 0.1; done'`
+)
 
 var ownUnits = []ownUnit{
 	{
-		name: "own-clean", flags: "--ready=exec:/bin/true -- /bin/sleep 0.5", drive: byItself,
+		name: "own-clean", flags: endsBy + "exit 0'", drive: byItself,
 		truth: []string{"ready clean (code=0)"}, why: "down restart-setting +start",
 	}, {
-		name: "own-code", flags: "--ready=exec:/bin/true -- /bin/sh -c 'sleep 0.5; exit 3'", drive: byItself,
+		name: "own-code", flags: endsBy + "exit 3'", drive: byItself,
 		truth: []string{"ready exit-code code=3"}, why: "failed restart-setting +read-log +start",
 	}, {
-		name: "own-signal", flags: "--ready=exec:/bin/true -- /bin/sh -c 'sleep 0.5; kill -KILL $$$$'", drive: byItself,
+		name: "own-signal", flags: endsBy + "kill -KILL $$$$'", drive: byItself,
 		truth: []string{"ready signal signal=KILL"}, why: "failed restart-setting +read-log +start",
 	}, {
-		name: "own-clean-signal", flags: "--ready=exec:/bin/true -- /bin/sh -c 'sleep 0.5; kill -HUP $$$$; exec sleep 100'", drive: byItself,
+		name: "own-clean-signal", flags: endsBy + "kill -HUP $$$$; exec sleep 100'", drive: byItself,
 		truth: []string{"ready clean (signal=HUP)"}, why: "down restart-setting +start",
 	}, {
-		name: "own-core", flags: "--ready=exec:/bin/true -- /bin/sh -c 'sleep 0.5; kill -SEGV $$$$'", lines: "LimitCORE=infinity\nWorkingDirectory=/tmp\n", drive: byItself,
+		name: "own-core", flags: endsBy + "kill -SEGV $$$$'", lines: "LimitCORE=infinity\nWorkingDirectory=/tmp\n", drive: byItself,
 		truth: []string{"ready core-dump signal=SEGV core"}, why: "failed restart-setting +read-log +start",
 	}, {
-		name: "own-watchdog", flags: "--ready=exec:/bin/true --live=exec:/bin/true,interval=100ms -- /bin/sleep 1000", lines: "WatchdogSec=3\nLimitCORE=0\n", drive: freeze,
+		name: "own-watchdog", flags: "--live=exec:/bin/true,interval=100ms " + stays, lines: "WatchdogSec=3\nLimitCORE=0\n", drive: freeze,
 		truth: []string{"ready watchdog signal=ABRT (limit=3s) stop=*"}, why: "failed restart-setting +read-log +start",
 	}, {
-		name: "own-abort", flags: "--ready=exec:/bin/true --live=exec:/bin/false,interval=100ms,failures=2 --on-unhealthy=abort -- /bin/sleep 1000", lines: "WatchdogSec=60\nLimitCORE=0\n", drive: byItself,
+		name: "own-abort", flags: "--live=exec:/bin/false,interval=100ms,failures=2 --on-unhealthy=abort " + stays, lines: "WatchdogSec=60\nLimitCORE=0\n", drive: byItself,
 		truth: []string{"ready watchdog signal=ABRT (limit=*) check=exec:false after=2 last=exit_status_1 stop=*"}, why: "failed restart-setting +read-log +start",
 	}, {
-		name: "own-unhealthy", flags: "--ready=exec:/bin/true --live=exec:/bin/false,interval=100ms,failures=2 -- /bin/sleep 1000", drive: byItself,
+		name: "own-unhealthy", flags: "--live=exec:/bin/false,interval=100ms,failures=2 " + stays, drive: byItself,
 		truth: []string{"ready unhealthy code=69 check=exec:false after=2 last=exit_status_1 stop=*"}, why: "failed restart-setting +read-log +start",
 	}, {
 		name: "own-late", flags: "--ready=file:/nonexistent --start-timeout=1s -- /bin/sleep 1000", drive: byItself,
 		truth: []string{"never start-timeout code=70 check=file:/nonexistent last=* stop=*"}, why: "failed restart-setting +read-log +start",
 	}, {
-		name: "own-deaf", flags: "--ready=exec:/bin/true --stop=TERM@300ms -- " + deaf, drive: driver.stopRunning,
+		name: "own-deaf", flags: "--stop=TERM@300ms " + deaf, drive: driver.stopRunning,
 		truth: []string{"ready stop-timeout signal=KILL stop=*"}, why: "failed stop-requested +read-log +start",
 	}, {
 		name: "own-protocol", flags: "--ready=file:/nonexistent -- /bin/true", drive: byItself,
@@ -70,7 +76,7 @@ var ownUnits = []ownUnit{
 		name: "own-exec", flags: "--ready=exec:/bin/true -- /nonexistent/program", drive: byItself,
 		truth: []string{"never exec code=203"}, why: "failed restart-setting +read-log +start",
 	}, {
-		name: "own-limit", flags: "--ready=exec:/bin/true -- /bin/sh -c 'sleep 0.3; exit 3'",
+		name: "own-limit", flags: endsBy + "exit 3'",
 		lines: "Restart=on-failure\nRestartSec=200ms\n[Unit]\nStartLimitBurst=2\nStartLimitIntervalSec=60\n", drive: untilLimit("2"),
 		truth: []string{"ready exit-code code=3", "ready exit-code code=3", "refused start-limit"},
 		why:   "failed start-limit +read-log +reset-failed +start",
@@ -78,45 +84,45 @@ var ownUnits = []ownUnit{
 
 		whyGone: "failed unknown +read-log +start",
 	}, {
-		name: "own-stop", flags: "--ready=exec:/bin/true -- /bin/sleep 1000", drive: driver.stopRunning,
+		name: "own-stop", flags: stays, drive: driver.stopRunning,
 		truth: []string{"ready stop-requested (signal=TERM) stop=*"}, why: "down stop-requested +start",
 	}, {
 		name: "own-stop-starting", flags: "--ready=file:/nonexistent -- /bin/sleep 1000", drive: stopStarting,
 		truth: []string{"never stop-requested (signal=TERM) (check=file:/nonexistent) (last=*) stop=*"}, why: "down stop-requested +start",
 	}, {
-		name: "own-restart", flags: "--ready=exec:/bin/true -- /bin/sleep 1000", drive: restartRunning,
+		name: "own-restart", flags: stays, drive: restartRunning,
 		truth: []string{"ready stop-requested (signal=TERM) stop=*", "ready stop-requested (signal=TERM) stop=*"}, why: "down stop-requested +start",
 	}, {
-		name: "own-hold-off", flags: "--ready=exec:/bin/true -- /bin/sh -c 'sleep 0.3; exit 3'", lines: "Restart=on-failure\nRestartSec=5\n", drive: restartInHoldOff,
+		name: "own-hold-off", flags: endsBy + "exit 3'", lines: "Restart=on-failure\nRestartSec=5\n", drive: restartInHoldOff,
 		truth: []string{"ready exit-code code=3", "ready exit-code code=3"}, why: "down stop-in-hold-off +read-log +start",
 		whyGone: "down not-started-since +read-log +start", // the manager has forgotten the unit
 	}, {
-		name: "own-bound", flags: "--ready=exec:/bin/true -- /bin/sleep 1000", lines: "[Unit]\nBindsTo=own-bound-to.service\nAfter=own-bound-to.service\n",
+		name: "own-bound", flags: stays, lines: "[Unit]\nBindsTo=own-bound-to.service\nAfter=own-bound-to.service\n",
 		drive: stopWhatItNeeds("own-bound-to.service"),
 		truth: []string{"ready stop-requested (signal=TERM) stop=*"}, why: "down stop-requested +start",
 	}, {
-		name: "own-bound-to", flags: "--ready=exec:/bin/true -- /bin/sleep 1000", drive: byAnother,
+		name: "own-bound-to", flags: stays, drive: byAnother,
 		truth: []string{"ready stop-requested (signal=TERM) stop=*"}, why: "down stop-requested +start",
 	}, {
-		name: "own-reload", flags: "--ready=exec:/bin/true --reload-exec=/bin/false -- /bin/sleep 1000", lines: "ExecReload=" + svcrun + " reload --runtime-dir=%t/svckit/%N\n", drive: failReload,
+		name: "own-reload", flags: "--reload-exec=/bin/false " + stays, lines: "ExecReload=" + svcrun + " reload --runtime-dir=%t/svckit/%N\n", drive: failReload,
 		truth: []string{"ready running"}, why: "up", says: "the last reload failed: /bin/false exited 1",
 		alone: []string{"ready"},
 	}, {
 		// Somebody's kill(1) asks svcrun for a stop, and not systemd.
-		name: "own-terminated", flags: "--ready=exec:/bin/true -- /bin/sleep 1000", lines: "Restart=on-failure\n", drive: signalSvcrun("TERM"),
+		name: "own-terminated", flags: stays, lines: "Restart=on-failure\n", drive: signalSvcrun("TERM"),
 		truth: []string{"ready stop-requested (signal=TERM) stop=*"}, why: "down restart-setting +start",
 		says:    "A signal asked svcrun for a stop, as kill(1) sends it; nobody had asked systemd for one.",
 		whyGone: "down stop-requested +start",
 	}, {
 		// svcrun itself is killed, and so cannot write down how its run ended; the
 		// start after that closes the record.
-		name: "own-killed", flags: "--ready=exec:/bin/true -- /bin/sleep 1000",
+		name: "own-killed", flags: stays,
 		drive: func(d driver) error { return errors.Join(signalSvcrun("KILL")(d), d.stopRunning()) },
 		truth: []string{"ready signal signal=KILL", "ready stop-requested (signal=TERM) stop=*"}, why: "down stop-requested +start",
 		gone: []string{"ready unknown closed-by=next-start", "ready stop-requested (signal=TERM) stop=*"},
 	}, {
 		// systemd's patience is shorter than the stop that svcrun is to make.
-		name: "own-overrun", flags: "--ready=exec:/bin/true --stop=TERM@60s -- " + deaf, lines: "TimeoutStopSec=1\n",
+		name: "own-overrun", flags: "--stop=TERM@60s " + deaf, lines: "TimeoutStopSec=1\n",
 		drive: func(d driver) error { return errors.Join(d.stopRunning(), d.stopRunning()) },
 		truth: []string{"ready stop-timeout signal=KILL", "ready stop-timeout signal=KILL"}, why: "failed stop-requested +read-log +start",
 		gone:    []string{"ready unknown closed-by=next-start", "ready unknown signal=KILL result=timeout"},
