@@ -63,14 +63,15 @@ func (m *Machine) wanted() []*unit {
 	return wanted
 }
 
-// wantStart makes a job of a start, and of those of the units that it needs.
+// wantStart makes a job of a start, and of those of the units that it needs. A
+// stop that has not begun is off, and the start that there was goes on.
 func (u *unit) wantStart(env []string) {
-	switch {
-	case u.job.stopWanted: // a stop that has not begun is off, and the start goes on that there was
+	if u.job.stopWanted {
 		u.job.stopWanted, u.job.stopping = false, false
 		u.job.starting = u.state == startPre || u.state == start
-		return
-	case u.job.startWanted || !u.state.down() && !u.state.stops() && u.state != autoRestart:
+	}
+	isUp := u.state == startPre || u.state == start || u.state.active()
+	if isUp || u.job.startWanted {
 		return
 	}
 	u.job.startWanted, u.job.env = true, env

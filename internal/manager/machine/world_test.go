@@ -26,6 +26,7 @@ type world struct {
 	names []string
 	pid   int
 	done  bool
+	quiet bool // a stop of all was asked for, and nothing is to start any more
 }
 
 // actual is what there really is of a unit.
@@ -121,8 +122,8 @@ func (w *world) checkSpawn(u *actual, a Spawn) {
 	if u.processes[a.Role].asked {
 		w.t.Fatalf("%s: a second process of role %d", a.Unit, a.Role)
 	}
-	if !u.open {
-		w.t.Fatalf("%s: a process without a run", a.Unit)
+	if !u.open || w.quiet {
+		w.t.Fatalf("%s: a process without a run, or after a stop", a.Unit)
 	}
 	u.processes[a.Role] = actualProcess{asked: true}
 }
@@ -410,6 +411,7 @@ func TestAStopOfAllIsOverInTime(t *testing.T) {
 			bound += 5*s.StopTimeout + s.AbortTimeout
 		}
 		until := w.now.Add(bound)
+		w.quiet = true
 		w.step(Requested{Verb: Stop})
 		for !w.done {
 			if mortal && w.reap() {
