@@ -52,8 +52,12 @@ completions: ## the completions of bash, zsh and fish, into ./build/completions
 	@$(GO) run ./internal/manual completions
 
 .PHONY: demo
-demo: deps build ## the story from policy to history on a real systemd, as a time line
+demo: build ## a policy, its unit, and what becomes of a service that crashes, hangs and drains; no root, no systemd, half a minute
 	@$(GO) run ./internal/demo
+
+.PHONY: demo-systemd
+demo-systemd: deps build ## the story from policy to history on a real systemd, as a time line
+	@$(GO) run ./internal/demo systemd
 
 ##@ Test
 

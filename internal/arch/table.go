@@ -123,7 +123,7 @@ var Table = map[string]Rule{
 	"internal/preflight":     {Imports: []string{"internal/lab"}},
 	"internal/story":         {Imports: []string{"internal/lab"}},
 	"internal/bench":         {Imports: []string{"internal/lab"}, Modules: []string{sys}},
-	"internal/demo":          {Imports: []string{"internal/lab", "internal/story", "notify", "notify/socket"}, Modules: []string{sys}},
+	"internal/demo":          {Imports: []string{"internal/lab", "internal/story"}, Modules: []string{sys}},
 	"policy/e2e":             {},
 	"cmd/svcrun/e2e":         {},
 	"cmd/svcrun/e2e/limits":  {},

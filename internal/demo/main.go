@@ -1,56 +1,53 @@
-// Command demo tells svckit's main job as a time line: from a policy file to a
-// supervised service on a real systemd, and back to its history. Where no lab
-// can be, it tells the part that needs none, and says what is missing.
+// Command demo tells svckit's main job as a time line. Without an argument it
+// is told here, by svcgen run, where no root and no systemd is needed: from a
+// policy to a unit, and what becomes of a service that crashes, hangs and is
+// stopped. `demo systemd` tells it on a real systemd, in the lab, to the end,
+// which is the service's history.
 package main
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/svckit/svckit/internal/lab"
 )
 
-// bound is how long the whole demo may take, the first build of a root included.
-const bound = 15 * time.Minute
+// The stories, and how long each may take: in the lab the first build of a root
+// is included.
+var stories = map[string]struct {
+	tell  func(ctx context.Context, out *output, bin string) error
+	bound time.Duration
+}{
+	"":        {here, time.Minute},
+	"systemd": {onSystemd, 15 * time.Minute},
+}
 
 func main() {
-	if len(os.Args) == 3 && os.Args[1] == "serve" {
-		if err := serve(os.Args[2]); err != nil {
-			fmt.Fprintln(os.Stderr, "demo serve:", err)
-			os.Exit(1)
-		}
-		return
+	word := ""
+	if len(os.Args) > 1 {
+		word = os.Args[1]
+	}
+	if word == "serve" && len(os.Args) == 3 {
+		os.Exit(serve(os.Args[2]))
+	}
+	story, ok := stories[word]
+	if !ok {
+		fmt.Fprintln(os.Stderr, "usage: demo [systemd]")
+		os.Exit(64)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM)
-	ctx, cancel := context.WithTimeout(ctx, bound)
-	err := demo(ctx, os.Stdout, binaries())
+	ctx, cancel := context.WithTimeout(ctx, story.bound)
+	err := story.tell(ctx, newOutput(os.Stdout), binaries())
 	cancel()
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
-}
-
-// demo tells the story in the lab, or the part of it that needs none.
-func demo(ctx context.Context, w io.Writer, bin string) error {
-	out := newOutput(w)
-	l := lab.New()
-	if needs := l.Missing(ctx, suite); len(needs) > 0 {
-		out.say("No lab on this machine, so this is the part that needs none. For the whole story:")
-		for _, n := range needs {
-			out.say("  - %s", n)
-		}
-		return bare(ctx, out, bin)
-	}
-	return whole(ctx, out, l, bin)
 }
 
 // binaries is where make has built the programs.

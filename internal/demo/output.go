@@ -28,7 +28,7 @@ func (o *output) chapter(title string) { o.say("\n── %s", title) }
 
 // cast are those whose lines make the story; what the services log themselves
 // would drown it.
-var cast = []string{"operator", "client", "systemd", "svcrun", "manager", "manager hears"}
+var cast = []string{"operator", "client", "systemd", "svcrun"}
 
 // line prints one line of the time line: time, who, what. It is cut where it
 // would fill the screen.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -12,8 +13,12 @@ import (
 // suite is the one whose systemd has all that the story tells of.
 const suite = lab.Trixie
 
-// whole tells the story in the lab.
-func whole(ctx context.Context, out *output, l *lab.Lab, bin string) error {
+// onSystemd tells the story in the lab.
+func onSystemd(ctx context.Context, out *output, bin string) error {
+	l := lab.New()
+	if needs := l.Missing(ctx, suite); len(needs) > 0 {
+		return fmt.Errorf("%w; make demo needs no lab", &lab.MissingError{Needs: needs})
+	}
 	out.say("Booting Debian %s's systemd in namespaces of its own; the first time its root is built, which takes a minute or two.", suite)
 	m, err := l.Boot(ctx, suite)
 	if err != nil {
