@@ -61,14 +61,15 @@ func parseSubject(c *cli.Context) (subject, error) {
 
 // record is all that the sources tell of a unit.
 type record struct {
-	unit     string
-	of       managed
-	state    *history.State // nil where D-Bus could not be asked
-	settings *why.Settings  // the same, and where nobody wants them
-	journal  bool           // the journal could be read
-	records  bool           // svcrun has left some
-	runs     []history.Run
-	source   entries // the journal, for what else it has
+	unit      string
+	of        managed
+	state     *history.State // nil where D-Bus could not be asked
+	settings  *why.Settings  // the same, and where nobody wants them
+	journal   bool           // the journal could be read
+	records   bool           // svcrun has left some
+	elsewhere bool           // the journal is an exported one
+	runs      []history.Run
+	source    entries // the journal, for what else it has
 }
 
 // absent is why sources could not be asked; nil errors where they could.
@@ -82,7 +83,7 @@ func collect(ctx context.Context, about subject, out output) (record, error) {
 	if about.of.user {
 		fold = history.NewUserFold(about.unit, about.of.uid)
 	}
-	rec := record{unit: about.unit, of: about.of}
+	rec := record{unit: about.unit, of: about.of, elsewhere: about.journalFile != ""}
 	source, closeSource, err := about.open(ctx)
 	if err != nil {
 		return rec, err

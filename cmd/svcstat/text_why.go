@@ -65,6 +65,9 @@ func (x explained) since(t time.Time) string {
 func (x explained) stateSentence() string {
 	switch s := x.state; x.Standing {
 	case why.Uncertain:
+		if x.elsewhere {
+			return "What " + x.unit + " does now no exported journal tells."
+		}
 		return "What " + x.unit + " does now is not known, as D-Bus cannot be asked."
 	case why.Never:
 		return x.unit + " has not run since the boot, as far as is known."
@@ -185,7 +188,7 @@ func (x explained) limitText() string {
 	if x.Refused != nil {
 		text += ", and the one at " + x.at(x.Refused.Started) + " was refused"
 	}
-	if w := x.Window; w != nil && w.Used > 0 {
+	if w := x.Window; w != nil && w.Used > 0 && w.Sure {
 		text += fmt.Sprintf("; of those before it %d were automatic and %d asked for", w.Automatic, w.Used-w.Automatic)
 	}
 	return text + "."
@@ -238,8 +241,11 @@ func (x explained) restartText() string {
 	if x.settings != nil && x.settings.RandomDelay > 0 {
 		text += " and up to " + syntax.FormatDuration(x.settings.RandomDelay) + " of jitter"
 	}
-	if x.NextRefused {
+	switch {
+	case x.NextRefused:
 		return text + ", and the start limit will refuse it: " + strings.TrimPrefix(x.limitText(), "the start limit is hit: ")
+	case x.NextDoubtful:
+		return text + ", and the start limit may refuse it: whether all starts on record still count is not known, as a reset-failed leaves no record."
 	}
 	return text + "." + outlookText(x.Outlook)
 }
@@ -274,11 +280,15 @@ func (x explained) downText() string {
 	}
 	w := x.Window
 	switch {
+	case x.Reason == why.ByStartLimit && x.Forgotten:
+		text += "; a start is possible again, as systemd has loaded its units anew since then"
 	case x.Reason != why.ByStartLimit || w == nil:
 	case w.Until.IsZero():
 		text += "; starts are refused until reset-failed"
-	case x.now.Before(w.Until):
+	case x.now.Before(w.Until) && w.Sure:
 		text += "; starts are refused until " + x.at(w.Until) + ", or until reset-failed"
+	case x.now.Before(w.Until):
+		text += "; starts are refused until " + x.at(w.Until) + " at the latest, or until reset-failed"
 	default:
 		text += "; a start is possible again, as the window of the limit is over"
 	}

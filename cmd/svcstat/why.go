@@ -73,9 +73,10 @@ type whyDocument struct {
 	NoRestart *string `json:"no_restart"`
 	Rule      *string `json:"rule"` // that decided so, in words
 
-	StartLimit         *limitDocument `json:"start_limit"`  // null for none, or where D-Bus cannot be asked
-	NextRestart        *timestamp     `json:"next_restart"` // when the hold-off ends, without the manager's jitter
-	NextRestartRefused bool           `json:"next_restart_refused"`
+	StartLimit         *limitDocument `json:"start_limit"`           // null for none, or where D-Bus cannot be asked
+	NextRestart        *timestamp     `json:"next_restart"`          // when the hold-off ends, without the manager's jitter
+	NextRestartRefused bool           `json:"next_restart_refused"`  // by the start limit
+	NextRestartInDoubt bool           `json:"next_restart_in_doubt"` // or not: it is not known
 
 	// What the start limit does while the service waits, if all runs go like the
 	// last: null where that is no question, or cannot be told.
@@ -92,6 +93,7 @@ type limitDocument struct {
 	Automatic int        `json:"automatic"`   // of these, by Restart=
 	Until     *timestamp `json:"until"`       // when that window is over
 	Hit       bool       `json:"hit"`
+	Sure      bool       `json:"sure"` // else used is the most and until the latest that is possible
 }
 
 // outlookDocument is what becomes of a service whose every run is alike.
@@ -115,14 +117,15 @@ func (x explained) document() whyDocument {
 		Schema: schema, Unit: x.unit, Standing: string(x.Standing), Sources: x.sources(), Sentences: x.sentences(),
 		LastRun: x.run(x.Last), PreviousRun: x.run(x.Before), FirstFailure: x.run(x.First), RefusedStart: x.run(x.Refused),
 		NoRestart: known(string(x.Reason)), Rule: known(x.Clause),
-		NextRestart: knownTime(x.Next, x.zone), NextRestartRefused: x.NextRefused, Steps: []stepDocument{},
+		NextRestart: knownTime(x.Next, x.zone), NextRestartRefused: x.NextRefused, NextRestartInDoubt: x.NextDoubtful,
+		Steps: []stepDocument{},
 	}
 	if x.state != nil {
 		doc.ActiveState, doc.SubState = &x.state.ActiveState, &x.state.SubState
 	}
 	if w := x.Window; w != nil {
 		limit := x.settings.Limit
-		doc.StartLimit = &limitDocument{limit.Starts, limit.Within.Microseconds(), w.Used, w.Automatic, knownTime(w.Until, x.zone), w.Hit}
+		doc.StartLimit = &limitDocument{limit.Starts, limit.Within.Microseconds(), w.Used, w.Automatic, knownTime(w.Until, x.zone), w.Hit, w.Sure}
 	}
 	if o := x.Outlook; o != nil {
 		doc.Outlook = &outlookDocument{odds[o.Odds], o.Why}

@@ -67,7 +67,8 @@ func (c *Conn) Fill(ctx context.Context, states []history.State, scope Scope) er
 					return err
 				}
 			}
-			call := unit.GoWithContext(ctx, "org.freedesktop.DBus.Properties.Get", 0, nil, p.iface, p.name)
+			// answer heeds the context; each call would wait for it in vain.
+			call := unit.Go("org.freedesktop.DBus.Properties.Get", 0, nil, p.iface, p.name)
 			out = append(out, question{state, p, call})
 		}
 	}

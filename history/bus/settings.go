@@ -21,29 +21,51 @@ func (c *Conn) Settings(ctx context.Context, unit string) (why.Settings, error) 
 	if err != nil {
 		return why.Settings{}, fmt.Errorf("cannot read the properties of %s: %w", unit, err)
 	}
-	version, err := c.version(ctx)
+	version, err := c.ofManager(ctx, "Version")
 	if err != nil {
 		return why.Settings{}, err
 	}
-	return settings(all, version), nil
+	s := settings(all, versionOf(str(version)))
+	s.CountsSince, err = c.countsSince(ctx, s.Rules.Systemd)
+	return s, err
 }
 
-// version is the manager's: the number that its Version= begins with. 0 where it
-// begins with none.
-func (c *Conn) version(ctx context.Context) (int, error) {
+// keepsCounts is the version from which on a manager that loads its units anew
+// remembers how often it has started each.
+const keepsCounts = 255
+
+// countsSince is since when the manager of that version counts starts.
+func (c *Conn) countsSince(ctx context.Context, version int) (time.Time, error) {
+	begun, err := c.ofManager(ctx, "UserspaceTimestamp")
+	if err != nil || version >= keepsCounts {
+		return timestamp(begun), err
+	}
+	loaded, err := c.ofManager(ctx, "UnitsLoadTimestamp") // since 250
+	if since := timestamp(loaded); since.After(timestamp(begun)) {
+		return since, err
+	}
+	return timestamp(begun), err
+}
+
+// ofManager is a property of the manager itself; an empty one where it has none
+// of that name.
+func (c *Conn) ofManager(ctx context.Context, name string) (godbus.Variant, error) {
 	var v godbus.Variant
 	manager := c.conn.Object(destination, "/org/freedesktop/systemd1")
-	call := manager.CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", 0, destination+".Manager", "Version")
-	if err := call.Store(&v); err != nil {
-		return 0, fmt.Errorf("cannot read the version of the manager: %w", err)
+	call := manager.CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", 0, destination+".Manager", name)
+	if err := call.Store(&v); err != nil && !isMissing(err) {
+		return v, fmt.Errorf("cannot read %s of the manager: %w", name, err)
 	}
-	word := strings.TrimPrefix(str(v), "v")
+	return v, nil
+}
+
+// versionOf is the number that a manager's Version= begins with. 0 where it begins
+// with none.
+func versionOf(word string) int {
+	word = strings.TrimPrefix(word, "v")
 	end := strings.IndexFunc(word+".", func(r rune) bool { return r < '0' || r > '9' })
-	version, err := strconv.Atoi(word[:end])
-	if err != nil {
-		return 0, nil
-	}
-	return version, nil
+	version, _ := strconv.Atoi(word[:end])
+	return version
 }
 
 // settings reads the properties. What an older manager does not have, or has in

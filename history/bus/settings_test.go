@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -44,11 +45,8 @@ func TestSettingsAreTheManagersRules(t *testing.T) {
 		"Conditions":   dbus.MakeVariant([]condition{{"ConditionHost", false, false, "a", 1}, {"ConditionPathExists", false, true, "/b", -1}}),
 		"AssertResult": dbus.MakeVariant(true), "AssertTimestamp": dbus.MakeVariant(uint64(us)),
 	}
-	conn, _ := dial(t, func(msg *dbus.Message) ([]any, error) {
-		if msg.Headers[dbus.FieldMember].Value() == "Get" {
-			return []any{dbus.MakeVariant("257.9-1~deb13u1")}, nil
-		}
-		return []any{all}, nil
+	conn := dialManager(t, all, map[string]dbus.Variant{
+		"Version": dbus.MakeVariant("257.9-1~deb13u1"), "UserspaceTimestamp": dbus.MakeVariant(uint64(us)), "UnitsLoadTimestamp": dbus.MakeVariant(uint64(us + 9e6)),
 	})
 	got, err := conn.Settings(t.Context(), "x.service")
 	if err != nil {
@@ -64,9 +62,45 @@ func TestSettingsAreTheManagersRules(t *testing.T) {
 		TimeoutStart: 90 * time.Second, TimeoutStop: syntax.Infinity,
 		Unmet: &why.Condition{Name: "ConditionPathExists", Value: "!/b", At: time.UnixMicro(us)},
 		Job:   true, Reload: true, Enabled: true, TriggeredBy: []string{"x.timer"},
+		CountsSince: time.UnixMicro(us),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// dialManager connects to a manager that has these properties, as have its units.
+func dialManager(t *testing.T, unit, own map[string]dbus.Variant) *Conn {
+	t.Helper()
+	conn, _ := dial(t, func(msg *dbus.Message) ([]any, error) {
+		if msg.Headers[dbus.FieldMember].Value() != "Get" {
+			return []any{unit}, nil
+		}
+		if value, ok := own[msg.Body[1].(string)]; ok {
+			return []any{value}, nil
+		}
+		return nil, errors.New("org.freedesktop.DBus.Error.UnknownProperty")
+	})
+	return conn
+}
+
+// TestAManagerThatForgetsStartsIsKnown: up to 254 it does whenever it loads its
+// units anew.
+func TestAManagerThatForgetsStartsIsKnown(t *testing.T) {
+	began, loaded := dbus.MakeVariant(uint64(us)), dbus.MakeVariant(uint64(us+9e6))
+	for name, test := range map[string]struct {
+		own  map[string]dbus.Variant
+		want time.Time
+	}{
+		"257":       {map[string]dbus.Variant{"Version": dbus.MakeVariant("257.9"), "UserspaceTimestamp": began, "UnitsLoadTimestamp": loaded}, time.UnixMicro(us)},
+		"252":       {map[string]dbus.Variant{"Version": dbus.MakeVariant("v252"), "UserspaceTimestamp": began, "UnitsLoadTimestamp": loaded}, time.UnixMicro(us + 9e6)},
+		"239":       {map[string]dbus.Variant{"Version": dbus.MakeVariant("239"), "UserspaceTimestamp": began}, time.UnixMicro(us)},
+		"who knows": {nil, time.Time{}},
+	} {
+		got, err := dialManager(t, map[string]dbus.Variant{}, test.own).Settings(t.Context(), "x.service")
+		if err != nil || !got.CountsSince.Equal(test.want) {
+			t.Errorf("%s counts since %v, %v; want %v", name, got.CountsSince, err, test.want)
+		}
 	}
 }
 

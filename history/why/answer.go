@@ -83,22 +83,29 @@ type Answer struct {
 	Unmet  *Condition     // with ByCondition
 	Open   []Reason       // with Unknown: what would explain it
 
+	// Forgotten, with ByStartLimit: the manager has since forgotten all starts.
+	Forgotten bool
+
 	Window *Window   // the start limit's, where there is one and a start is known
 	Next   time.Time // when the hold-off ends; zero where none is on, or it is for ever
-	// NextRefused: at Next the window has no start left.
-	NextRefused bool
+	// NextRefused: at Next the window has no start left. NextDoubtful: or it has, as
+	// something that leaves no record may have emptied it.
+	NextRefused, NextDoubtful bool
 	// Outlook, with Waiting: what becomes of it if all runs go like Last; nil
 	// where that cannot be told.
 	Outlook *policy.Outlook
 	Steps   []Step
 }
 
-// Window is how far the start limit is used, as far as the runs on record tell:
-// a reset-failed in between, or a daemon-reload before systemd 255, empties it
-// without a record.
+// Window is how far the start limit is used, by the runs on record.
 type Window struct {
 	Used      int       // starts in it
 	Automatic int       // of these, by Restart=
 	Until     time.Time // zero for one that never ends
 	Hit       bool      // a start was refused for it
+
+	// Sure: it is that one. Else a reset-failed, which leaves no record, may have
+	// emptied it, or starts are not on record: then Used is the most that it can be
+	// by those that are, and Until the latest.
+	Sure bool
 }

@@ -89,17 +89,15 @@ func standing(f Facts, last *history.Run) Standing {
 // addWindow tells how far the start limit is used, and what that means for the
 // restart that is pending.
 func (a *Answer) addWindow(f Facts) {
-	w, memory, origin := windowOf(f.Settings.Limit, f.Runs)
-	a.Window = w
+	a.Forgotten = a.Refused != nil && a.Refused.Started.Before(f.Settings.CountsSince)
+	starts := replayed(f.Settings.Limit, f.Settings.CountsSince, f.Runs)
+	a.Window = starts.window()
 	next, ok := f.State.NextRestart()
 	if !ok {
 		return
 	}
 	a.Next = next
-	if w != nil {
-		_, verdict := memory.Attempt(f.Settings.Limit, max(0, next.Sub(origin)))
-		a.NextRefused = !verdict.Allowed()
-	}
+	a.NextRefused, a.NextDoubtful = starts.next(next)
 }
 
 // explainNoRestart finds out why the service is down and stays so. What came
@@ -292,7 +290,7 @@ func (a *Answer) steps(f Facts) []Step {
 	add(a.Standing == Queued, ListJobs)
 	add(a.Reason == ByDependency, ListFailed)
 	add(a.Reason == ByCondition, ReadCondition)
-	limited := a.Reason == ByStartLimit && (a.Window == nil || f.Now.Before(a.Window.Until) || a.Window.Until.IsZero())
+	limited := a.Reason == ByStartLimit && !a.Forgotten && (a.Window == nil || f.Now.Before(a.Window.Until) || a.Window.Until.IsZero())
 	add(limited || a.NextRefused, ResetFailed)
 	add(heldBack(f, a.Last) && a.Standing != Up && a.Standing != Stopping, ForgetSvcrun)
 	switch {

@@ -59,12 +59,19 @@ func TestWhyNoRestartCame(t *testing.T) {
 		{"a stop where no hold-off can have been", func(f *Facts) {
 			f.Runs[0].StoppedWaiting, f.Settings.Rules.Restart = true, policy.RestartNo
 		}, Failed, ByStop, "", []Step{ReadLog, Start}},
-		{"the start limit, in the journal", func(f *Facts) { f.Runs = append(f.Runs, refused(history.StartLimit, 40)) },
-			Failed, ByStartLimit, "", []Step{ReadLog, Start}},
+		{"the start limit, in the journal", func(f *Facts) {
+			f.Settings.Limit.Starts = 1
+			f.Runs = append(f.Runs, refused(history.StartLimit, 40))
+		}, Failed, ByStartLimit, "", []Step{ReadLog, Start}},
 		{"the start limit, in the journal, and its window is open", func(f *Facts) {
-			f.Settings.Limit.Within = time.Hour
+			f.Settings.Limit = policy.Limit{Starts: 1, Within: time.Hour}
 			f.Runs = append(f.Runs, refused(history.StartLimit, 40))
 		}, Failed, ByStartLimit, "", []Step{ReadLog, ResetFailed, Start}},
+		{"the start limit, which the manager has since forgotten", func(f *Facts) {
+			f.Settings.Limit = policy.Limit{Starts: 1, Within: time.Hour}
+			f.Settings.CountsSince = ago(20)
+			f.Runs = append(f.Runs, refused(history.StartLimit, 40))
+		}, Failed, ByStartLimit, "", []Step{ReadLog, Start}},
 		{"the start limit, on D-Bus alone", func(f *Facts) { f.State.Result, f.Runs, f.Journal = "start-limit-hit", nil, false },
 			Failed, ByStartLimit, "", []Step{ResetFailed, Start}},
 		{"a dependency", func(f *Facts) { f.Runs = append(f.Runs, refused(history.Dependency, 40)) },
@@ -246,35 +253,5 @@ func TestWhatIsUpIsExplainedByTheRunBefore(t *testing.T) {
 	f.Runs = f.Runs[2:]
 	if a := Explain(f); a.Before != nil || a.Ended() != nil || len(a.Steps) > 0 {
 		t.Errorf("with one run on record: %+v", a)
-	}
-}
-
-// TestTheWindowIsTheManagers holds the replay against the rule told another way:
-// the window begins with the first start that comes more than its length after
-// the window before.
-func TestTheWindowIsTheManagers(t *testing.T) {
-	limit := policy.Limit{Starts: 3, Within: 10 * time.Second}
-	var runs []history.Run
-	begin, used := 0, 0
-	for i, began := range []int{100, 92, 90, 89, 79, 78, 60} {
-		kind := history.Automatic
-		if i%2 == 0 {
-			kind = history.Requested
-		}
-		runs = append(runs, failing(began, began-1, kind))
-		if used == 0 || begin-began > 10 {
-			begin, used = began, 0
-		}
-		used++
-		w, _, _ := windowOf(limit, runs)
-		if w.Used != used || !w.Until.Equal(ago(begin).Add(limit.Within)) {
-			t.Errorf("after start %d: %+v; want %d used until %v", i+1, *w, used, ago(begin).Add(limit.Within))
-		}
-	}
-	if w, _, _ := windowOf(policy.Never(), runs); w != nil {
-		t.Errorf("without a limit: %+v", w)
-	}
-	if w, _, _ := windowOf(policy.Limit{Starts: 1, Within: syntax.Infinity}, runs); !w.Until.IsZero() {
-		t.Errorf("for ever: %+v", w)
 	}
 }

@@ -22,6 +22,10 @@ type Settings struct {
 	Limit policy.Limit
 	Type  string // of the service: notify, simple, …
 
+	// CountsSince is since when the manager counts starts for Limit: since it runs,
+	// and before 255 since it has last loaded its units (daemon-reload).
+	CountsSince time.Time
+
 	Ladder      policy.Ladder // the hold-offs
 	RandomDelay time.Duration // what the manager adds to a hold-off at most (262)
 
