@@ -35,8 +35,15 @@ func (u *unit) enterDead() {
 		u.startFailed()
 		u.triggerOnFail()
 	}
+	u.isDown()
+}
+
+// isDown ends what a unit has that is down, but for one that is started again.
+func (u *unit) isDown() {
 	u.jobsOver()
-	u.do(Release{u.plan.Name})
+	if !u.job.startWanted {
+		u.do(Release{u.plan.Name})
+	}
 }
 
 // waitForRestart begins the wait for the next run. A start job is over with the

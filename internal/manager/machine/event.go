@@ -131,7 +131,8 @@ const (
 type Tell struct{ Event timeline.Event }
 
 // Release ends what a unit has beside its processes, such as its runtime
-// directory: it is down for good.
+// directory: it is down, and no start of it is on its way. It may come more
+// than once.
 type Release struct{ Unit string }
 
 // Done ends the manager: every unit is down for good. Code is what it exits

@@ -5,7 +5,6 @@ import (
 
 	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/internal/manager/timeline"
-	"github.com/svckit/svckit/policy"
 )
 
 // This file is what is asked of units, and the order among them. A request is
@@ -228,7 +227,8 @@ func (u *unit) refuse(cause history.Cause, why string) {
 		u.run.success, u.run.code = false, 1
 	}
 	if cause == history.StartLimit {
-		end.Result = policy.StartLimitHit
+		end.Result = u.run.result
 	}
 	u.tell(timeline.Event{Name: timeline.Refused, Text: why, End: end})
+	u.do(Release{u.plan.Name}) // of what may have been kept for this start
 }

@@ -105,7 +105,9 @@ func TestAUnitDoesNotStartWithoutTheOneThatItRequires(t *testing.T) {
 			a: ended after 0: exit-code, result exit-code: Restart=no, result exit-code
 			a: given-up: Restart=no, result exit-code
 			b: refused, dependency: a.service, which it requires, failed to start
+			b: release
 			c: refused, dependency: b.service, which it requires, failed to start
+			c: release
 			a: release
 			finished
 			done 1
@@ -171,6 +173,7 @@ func TestAStopTakesAlongThoseThatDependOnTheUnit(t *testing.T) {
 			a: spawn main: /bin/a
 		> stop a
 			b: refused, stop-requested: a.service, which it depends on, stops
+			b: release
 			a: stopping: a stop was asked for
 			a: SIGTERM to main
 		> exit a 0
@@ -220,12 +223,10 @@ func TestARestartRestartsThoseThatDependOnTheUnit(t *testing.T) {
 			c: SIGTERM to main
 		> exit c 0
 			c: ended after 1s: stop-requested, result success: a stop was asked for
-			c: release
 			c: starting 2, restart 0
 			c: spawn main: /bin/c
 		> exit b 0
 			b: ended after 1s: stop-requested, result success: a stop was asked for
-			b: release
 			a: starting 2, restart 1
 			a: spawn main: /bin/a
 		> says a READY=1

@@ -26,7 +26,7 @@ type Machine struct {
 func New(services []plan.Service, random policy.Random) *Machine {
 	m := &Machine{random: random}
 	for _, s := range services {
-		m.units = append(m.units, &unit{m: m, plan: s, run: run{success: true}})
+		m.units = append(m.units, &unit{m: m, plan: s, run: run{result: policy.Success, success: true}})
 	}
 	return m
 }

@@ -214,7 +214,6 @@ func TestAStartDuringTheStopFollowsIt(t *testing.T) {
 		> start a
 		> exit a 0
 			a: ended after 0: stop-requested, result success: a stop was asked for
-			a: release
 			a: starting 2, restart 0
 			a: spawn main: /bin/a
 	`)
@@ -288,9 +287,9 @@ func TestUnitsOfOnFailureAreStartedAtEachFailureOrAtTheLast(t *testing.T) {
 			b: starting 3, restart 1
 			b: spawn main: /bin/b
 			a: refused, start-limit: start limit hit: 2 starts within 1min
+			a: release
 			a: given-up: start limit hit: 2 starts within 1min
 			a: note: OnFailure=: c.service is not in this file, and is not started
-			a: release
 	`)
 	play(t, of(simple("a", onFail("b"), direct, limit), simple("b")), `
 		> start
@@ -307,8 +306,8 @@ func TestUnitsOfOnFailureAreStartedAtEachFailureOrAtTheLast(t *testing.T) {
 			a: restarting in 2s
 		> 2s
 			a: refused, start-limit: start limit hit: 2 starts within 1min
-			a: given-up: start limit hit: 2 starts within 1min
 			a: release
+			a: given-up: start limit hit: 2 starts within 1min
 			b: starting 1, restart 0
 			b: spawn main: /bin/b MONITOR_SERVICE_RESULT=start-limit-hit MONITOR_EXIT_CODE=exited MONITOR_EXIT_STATUS=3 MONITOR_UNIT=a.service
 		> says b READY=1

@@ -318,8 +318,8 @@ func TestTheStartLimitHoldsWhoeverStarts(t *testing.T) {
 			a: restarting in 2s
 		> tick
 			a: refused, start-limit: start limit hit: 2 starts within 1min
-			a: given-up: start limit hit: 2 starts within 1min
 			a: release
+			a: given-up: start limit hit: 2 starts within 1min
 			finished
 			done 3
 	`)
@@ -346,8 +346,8 @@ func TestTheStartLimitHoldsWhoeverStarts(t *testing.T) {
 			a: release
 		> start a
 			a: refused, start-limit: start limit hit: 2 starts within 1min
-			a: given-up: start limit hit: 2 starts within 1min
 			a: release
+			a: given-up: start limit hit: 2 starts within 1min
 		> 61s
 		> start a
 			a: starting 3, restart 0

@@ -154,7 +154,9 @@ func (u *unit) enterRunning() {
 // unit has failed, which OnFailure= is for unless it had before.
 func (u *unit) limitHit() {
 	before, exit, why := u.state, u.run.exit, limitText(u.plan.Restarts.Limit)
-	u.run.result = policy.StartLimitHit
+	if u.run.result == policy.Success || u.knows(260) { // before, the last run's failure stays the unit's
+		u.run.result = policy.StartLimitHit
+	}
 	u.job.env = nil
 	u.enter(failed, syntax.Infinity)
 	u.refuse(history.StartLimit, why)
@@ -167,7 +169,6 @@ func (u *unit) limitHit() {
 		u.triggerOnFail()
 	}
 	u.jobsOver()
-	u.do(Release{u.plan.Name})
 }
 
 // expired does what the end of a state's time asks for.

@@ -363,3 +363,35 @@ func TestTheManagerOfSeveralEndsWellIfAllDo(t *testing.T) {
 			done 1
 	`)
 }
+
+func TestHurryDoesNotWaitForTheOrderEither(t *testing.T) {
+	play(t, of(simple("a"), simple("b", after("a"))), `
+		> start
+			a: starting 1, restart 0
+			a: spawn main: /bin/a
+		> says a READY=1
+			a: ready after 0
+			b: starting 1, restart 0
+			b: spawn main: /bin/b
+		> says b READY=1
+			b: ready after 0
+		> stop
+			b: stopping: a stop was asked for
+			b: SIGTERM to main
+		> hurry
+			a: stopping: a stop was asked for
+			a: SIGTERM to main
+			b: SIGTERM to main
+		> hurry
+			a: SIGKILL to all
+			b: SIGKILL to all
+		> exit b KILL
+			b: ended after 0: stop-timeout, result signal: a stop was asked for
+			b: release
+		> exit a KILL
+			a: ended after 0: stop-timeout, result signal: a stop was asked for
+			a: release
+			finished
+			done 1
+	`)
+}

@@ -38,8 +38,7 @@ func (u *unit) stopWaiting() {
 	u.tell(timeline.Event{Name: timeline.Stopping, Text: u.run.why + "; the restart that was waited for is off"})
 	u.enter(dead, syntax.Infinity)
 	u.run.success, u.run.code = true, 0
-	u.jobsOver()
-	u.do(Release{u.plan.Name})
+	u.isDown()
 }
 
 // stopByItself takes a service's own STOPPING=1: it gets the time of a stop, and
@@ -50,14 +49,18 @@ func (u *unit) stopByItself() {
 	u.enter(stopSigterm, u.plan.StopTimeout)
 }
 
-// hurry takes somebody who does not want to wait for the stop.
+// hurry takes somebody who does not want to wait for the stop, nor for its turn.
 func (u *unit) hurry() {
-	switch {
-	case !u.job.stopping:
+	if !u.job.stopping {
 		u.wantStop(stopRequested)
-	case !u.state.stops():
-	case u.hurries == 0 && u.state == stopSigterm:
-		u.hurries++
+		return
+	}
+	u.hurries++
+	switch {
+	case u.job.stopWanted:
+		u.job.stopWanted = false
+		u.stop()
+	case u.hurries == 1 && u.state == stopSigterm:
 		u.signalEach(u.plan.StopSignal)
 	case u.state == finalSigterm || u.state == finalSigkill:
 		u.enterSignal(finalSigkill, policy.Success)

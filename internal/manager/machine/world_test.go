@@ -408,7 +408,7 @@ func TestAStopOfAllIsOverInTime(t *testing.T) {
 		mortal := rapid.Bool().Draw(t, "mortal")
 		bound := 7 * time.Second // of an EXTEND_TIMEOUT_USEC= that came before
 		for _, s := range services {
-			bound += 5*s.StopTimeout + s.AbortTimeout
+			bound += 4*s.StopTimeout + s.AbortTimeout
 		}
 		until := w.now.Add(bound)
 		w.quiet = true
