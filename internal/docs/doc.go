@@ -8,7 +8,8 @@
 //	<!-- run: lab, within 60s -->  … again and again until the output is as it stands
 //	<!-- run: here, exits 65 -->   … the last of them ends with 65
 //	<!-- run: no, REASON -->       not run, and why
-//	<!-- file: redis.yaml -->      a file, written before the commands below it run
+//	<!-- file: redis.yaml -->      a file, written before the commands below it run; YAML is a policy
+//	<!-- refused: redis.yaml -->   the same, a policy that svcgen refuses
 //	<!-- part of a policy -->      keys of a policy; name and exec are added where they lack
 //	<!-- generated: NAME -->       written by a test with -update, compared without
 //

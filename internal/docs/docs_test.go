@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -127,24 +128,36 @@ func TestEveryRelativeLinkLeadsSomewhere(t *testing.T) {
 
 func TestEveryPolicyOfTheDocsIsGeneratedForEveryTarget(t *testing.T) {
 	for _, page := range pages(t) {
-		blocks, marks := marked(t, page, docs.File, docs.Part)
+		blocks, marks := marked(t, page, docs.File, docs.Part, docs.Refused)
 		for i, block := range blocks {
 			if block.Info != "yaml" {
 				continue
 			}
-			policies, err := unitgen.Read(block.Place, []byte(completed(block, marks[i])))
-			if err != nil {
-				t.Error(err)
-			}
-			for _, policy := range policies {
-				for _, target := range unitgen.Targets() {
-					if _, err := unitgen.Generate(policy, target, unitgen.Options{}); err != nil {
-						t.Errorf("for %s: %v", target.Name, err)
-					}
-				}
+			err := generate(block.Place, completed(block, marks[i]))
+			switch isRefused := marks[i].Role == docs.Refused; {
+			case isRefused && err == nil:
+				t.Errorf("%s: svcgen takes what is marked as refused", block.Place)
+			case !isRefused && err != nil:
+				t.Errorf("%v; if that is meant, mark it %q", err, "refused: NAME")
 			}
 		}
 	}
+}
+
+// generate makes the units of a policy for every target.
+func generate(place, text string) error {
+	policies, err := unitgen.Read(place, []byte(text))
+	if err != nil {
+		return err
+	}
+	for _, policy := range policies {
+		for _, target := range unitgen.Targets() {
+			if _, err := unitgen.Generate(policy, target, unitgen.Options{}); err != nil {
+				return fmt.Errorf("for %s: %w", target.Name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // completed is a block's policy, with the two keys that every policy needs.

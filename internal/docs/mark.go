@@ -16,6 +16,7 @@ const (
 	RunLab    Role = "run: lab"         // commands for a machine of the lab
 	NotRun    Role = "run: no"          // Mark.Name says why
 	File      Role = "file"             // Mark.Name is its path
+	Refused   Role = "refused"          // a File that is no good policy, and is not meant to be
 	Part      Role = "part of a policy" // keys of one
 	Generated Role = "generated"        // Mark.Name says of what
 )
@@ -40,7 +41,7 @@ func (b Block) ReadMark() (Mark, error) {
 		return m, nil
 	case m.Role == Part:
 		return m, nil
-	case Role(name) == File && value != "", Role(name) == Generated && value != "":
+	case value != "" && (Role(name) == File || Role(name) == Refused || Role(name) == Generated):
 		return Mark{Role: Role(name), Name: strings.TrimPrefix(b.Mark, name+": ")}, nil
 	case b.Mark == "":
 		return m, fmt.Errorf("%s: the block has no comment before it that says where it runs; see CONTRIBUTING.md", b.Place)

@@ -56,6 +56,7 @@ func TestMarksAreReadAndUnknownOnesRefused(t *testing.T) {
 		"run: lab, exits 65, within 1m":   {Role: RunLab, Exits: 65, Within: time.Minute},
 		"run: no, the package is not yet": {Role: NotRun, Name: "the package is not yet"},
 		"file: /etc/a.yaml":               {Role: File, Name: "/etc/a.yaml"},
+		"refused: a.yaml":                 {Role: Refused, Name: "a.yaml"},
 		"part of a policy":                {Role: Part},
 		"generated: states, all of them":  {Role: Generated, Name: "states, all of them"},
 	} {

@@ -110,9 +110,9 @@ func installed(t *testing.T, suite lab.Suite) place {
 // play writes a page's files and runs those of its blocks that have the role, in
 // the order of the page.
 func (p place) play(t *testing.T, page docs.Page, role docs.Role) {
-	blocks, marks := marked(t, page, role, docs.File)
+	blocks, marks := marked(t, page, role, docs.File, docs.Refused)
 	for i, block := range blocks {
-		if marks[i].Role == docs.File {
+		if marks[i].Role != role {
 			p.write(t, marks[i].Name, block.Text)
 			continue
 		}
