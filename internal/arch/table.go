@@ -129,6 +129,7 @@ var Table = map[string]Rule{
 	"cmd/svcrun/e2e/limits":  {},
 	"cmd/svcgen/e2e":         {},
 	"cmd/svcstat/e2e":        {},
+	"internal/manager/e2e":   {},
 
 	// What the programs tell of themselves, in a build of their own, and what is made of it.
 	"internal/manual":            {Imports: []string{"internal/manual/cmdline", "internal/manual/completion", "internal/manual/page"}},

@@ -1,0 +1,229 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/policy"
+	"github.com/svckit/svckit/unitgen"
+)
+
+// busy is what a busy machine adds to the slack of timers: to end svcrun and
+// start it again, and to tell of it.
+const busy = 800 * time.Millisecond
+
+// tick is what the clocks of processes may differ by, when they note one after
+// the other what happened at once.
+const tick = 5 * time.Millisecond
+
+// comparison is what came of holding svcgen run against a systemd.
+type comparison struct {
+	differs []string                 // in what happened
+	apart   map[string]time.Duration // by how much times differ, by what they are the times of
+}
+
+func (c *comparison) differ(format string, args ...any) {
+	c.differs = append(c.differs, fmt.Sprintf(format, args...))
+}
+
+// merge takes what came of the same scenario once more. A difference in time
+// that is not there every time was the machine's, which is busy.
+func (c *comparison) merge(again comparison) {
+	c.differs = append(c.differs, again.differs...)
+	for what, difference := range again.apart {
+		if before, known := c.apart[what]; known {
+			difference = min(difference, before)
+		}
+		c.apart[what] = difference
+	}
+}
+
+// late are the differences in time that are beyond the slack.
+func (c *comparison) late() []string {
+	var late []string
+	for what, difference := range c.apart {
+		if difference > policy.TimerSlack+busy {
+			late = append(late, fmt.Sprintf("%s: apart by %v", what, difference))
+		}
+	}
+	slices.Sort(late)
+	return late
+}
+
+// largest is the largest of the differences in time.
+func (c *comparison) largest() time.Duration {
+	var largest time.Duration
+	for _, difference := range c.apart {
+		largest = max(largest, difference)
+	}
+	return largest
+}
+
+// compare compares what became of a service under each.
+func (c *comparison) compare(unit, suffix string, rule unitgen.Restarts, systemd, run observation) {
+	if systemd.final != run.final {
+		c.differ("%s: in the end systemd has it %s, svcgen run %s", unit, systemd.final, run.final)
+	}
+	for i := range max(len(systemd.runs), len(run.runs)) {
+		theirs, ours := systemd.told(i), run.told(i)
+		if theirs != ours {
+			c.differ("%s: run %d\n  systemd:    %s\n  svcgen run: %s", unit, i+1, theirs, ours)
+		}
+	}
+	if len(c.differs) > 0 {
+		return
+	}
+	for i := range systemd.runs {
+		c.times(fmt.Sprintf("run %d%s", i+1, suffix), rule, systemd, run, i)
+	}
+}
+
+// told is all that is known of run i, but for the times.
+func (o observation) told(i int) string {
+	if i >= len(o.runs) {
+		return "none"
+	}
+	return o.runs[i].String() + " [" + o.lived(i) + "]"
+}
+
+// times compares how long the parts of run i took, up to the next one.
+func (c *comparison) times(where string, rule unitgen.Restarts, systemd, run observation, i int) {
+	ready := func(o observation) span { return exactly(between(o.executed(i), o.runs[i].ready)) }
+	c.hold(where+" was ready after", ready(systemd), ready(run))
+	theirs, ours := systemd.moments(i), run.moments(i)
+	for n := 1; n < min(len(theirs), len(ours)); n++ {
+		what := fmt.Sprintf("%s, from %s to %s", where, theirs[n-1].what, theirs[n].what)
+		c.hold(what, systemd.step(theirs, n), run.step(ours, n))
+	}
+	if i+1 == len(systemd.runs) || systemd.runs[i+1].start != history.Automatic {
+		return
+	}
+	least, most := waits(rule, systemd.runs[i+1])
+	// A manager counts from when it began to look, which systemd does not tell;
+	// the service's own last word came before that.
+	theirLeast := between(theirs[max(0, len(theirs)-2)].at, systemd.executed(i+1))
+	theirWait, ourWait := between(systemd.runs[i].ended, systemd.executed(i+1)), between(run.runs[i].ended, run.executed(i+1))
+	for _, wait := range []time.Duration{theirLeast, ourWait} {
+		if wait < least-tick {
+			c.differ("%s: the next one came after %v, the policy has %v", where, wait, least)
+		}
+	}
+	c.hold(where+", the wait after it", jittered(theirWait, least, most), jittered(ourWait, least, most))
+}
+
+// moment is something that happens to a service in a run.
+type moment struct {
+	at   time.Time
+	what string
+}
+
+// moments are what happens in run i, from when it is executed to its end.
+func (o observation) moments(i int) []moment {
+	var all []moment
+	for _, l := range o.within(i) {
+		all = append(all, moment{l.at, l.word})
+	}
+	if len(all) == 0 {
+		all = append(all, moment{o.runs[i].began, "begin"})
+	}
+	if !o.runs[i].ended.IsZero() {
+		all = append(all, moment{o.runs[i].ended, "end"})
+	}
+	return all
+}
+
+// span is a time that is not known any better than from the least to the most.
+type span struct{ least, most time.Duration }
+
+func exactly(d time.Duration) span { return span{d, d} }
+
+// jittered is a wait without what its jitter may be.
+func jittered(wait, least, most time.Duration) span {
+	if least == most {
+		return exactly(wait)
+	}
+	return span{max(0, wait-(most-least)), wait}
+}
+
+// step is how long it took from one moment to the next. What was done from
+// outside in between is what the time counts from.
+func (o observation) step(moments []moment, n int) span {
+	from, to := moments[n-1].at, moments[n].at
+	length := exactly(between(from, to))
+	for _, a := range o.acts {
+		if a.begun.After(from) && a.begun.Before(to) {
+			length = span{max(0, to.Sub(a.done)), to.Sub(a.begun)}
+		}
+	}
+	return length
+}
+
+// hold holds against each other two spans of time that ought to be the same.
+func (c *comparison) hold(what string, systemd, run span) {
+	c.apart[what] = max(0, systemd.least-run.most, run.least-systemd.most)
+}
+
+// between is the time from one moment to another, if both are known.
+func between(from, to time.Time) time.Duration {
+	if from.IsZero() || to.IsZero() {
+		return 0
+	}
+	return to.Sub(from)
+}
+
+// waits are the least and the most that the policy has before a start. Of a
+// start that is refused the part that is svcrun's never comes.
+func waits(rule unitgen.Restarts, next run) (least, most time.Duration) {
+	switch {
+	case next.start != history.Automatic:
+		return 0, 0
+	case next.cause.Refused():
+		least = rule.Ladder.Delay(next.restarts)
+		return least, least + rule.Randomized
+	}
+	wait := rule.Waits.Delay(next.restarts)
+	switch rule.StartDelay.Jitter {
+	case policy.FullJitter:
+		return 0, wait
+	case policy.QuarterJitter:
+		return wait, wait + wait/4 + rule.Randomized
+	}
+	return wait, wait + rule.Randomized
+}
+
+// together compares what the services lived through one beside the other, and
+// what they answered.
+func (c *comparison) together(systemd, run play, theirs, ours map[string]observation) {
+	if systemd.heard != run.heard {
+		c.differ("%s: a client got %q under systemd and %q under svcgen run", systemd.staged, systemd.heard, run.heard)
+	}
+	if !systemd.inOrder {
+		return
+	}
+	if theirs, ours := steps(systemd, theirs), steps(run, ours); theirs != ours {
+		c.differ("%s: the order of all\n  systemd:    %s\n  svcgen run: %s", systemd.staged, theirs, ours)
+	}
+}
+
+// steps are what all services of a scenario lived through.
+func steps(p play, seen map[string]observation) string {
+	type step struct {
+		at   time.Time
+		text string
+	}
+	var all []step
+	for _, svc := range p.services {
+		for _, l := range seen[svc.unit(p.staged)].lines {
+			all = append(all, step{l.at, strings.TrimPrefix(svc.suffix, "-") + ":" + l.word})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b step) int { return a.at.Compare(b.at) })
+	var words []string
+	for _, s := range all {
+		words = append(words, s.text)
+	}
+	return strings.Join(words, " ")
+}
