@@ -76,7 +76,7 @@ test-vm: export SVCKIT_VM := 1
 test-vm: deps build ## what needs limits of memory and processes, or a kernel log, in an emulated machine: fork bombs, out of memory
 	@$(GO) test -count=1 -v -timeout 9m ./cmd/svcrun/e2e/limits
 	@$(GO) test -count=1 -v -timeout 5m -run KernelLog ./cmd/svcgen/e2e
-	@$(GO) test -count=1 -v -timeout 5m -run OutOfMemory ./cmd/svcstat/e2e
+	@$(GO) test -count=1 -v -timeout 9m -run OutOfMemory ./cmd/svcstat/e2e
 
 .PHONY: bench
 bench: deps build ## what is promised in time and weight, beside what people use today; BENCH='-only=start,stop' and the like
