@@ -96,7 +96,7 @@ func (u *unit) wantStop(why string) {
 // stopJob makes a job of a stop; a start that waits is off.
 func (u *unit) stopJob(why string) {
 	waited := u.job.startWanted
-	u.job.startWanted = false
+	u.job.startWanted, u.job.env = false, nil
 	switch {
 	case u.job.stopping:
 	case !u.state.down():

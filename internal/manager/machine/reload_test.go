@@ -75,26 +75,25 @@ func TestAServiceMayReloadByItself(t *testing.T) {
 	`)
 }
 
-func TestAReloadThatComesTooEarlyFollows(t *testing.T) {
+func TestAReloadDuringAStartIsOneWithItAndDuringAReloadFollowsIt(t *testing.T) {
 	play(t, of(simple("a", bySignal, before("/bin/one"))), `
 		> start
 			a: starting 1, restart 0
 			a: spawn control: /bin/one
 		> reload
+			a: note: is being started; the reload is one with that
 		> exit a.control 0
 			a: spawn main: /bin/a
 		> reload a
+			a: note: is being started; the reload is one with that
 		> says a READY=1
 			a: ready after 0
-			a: reloading
-			a: SIGHUP to main
 		> reload
-		> says a RELOADING=1 READY=1
-			a: reloaded
 			a: reloading
 			a: SIGHUP to main
 		> says a RELOADING=1 READY=1
 			a: reloaded
+		> says a RELOADING=1 READY=1
 	`)
 }
 

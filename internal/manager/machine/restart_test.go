@@ -285,7 +285,7 @@ func TestUnitsOfOnFailureAreStartedAtEachFailureOrAtTheLast(t *testing.T) {
 			b: restarting in 1s
 		> 2s
 			b: starting 3, restart 1
-			b: spawn main: /bin/b
+			b: spawn main: /bin/b MONITOR_SERVICE_RESULT=signal MONITOR_EXIT_CODE=killed MONITOR_EXIT_STATUS=SEGV MONITOR_UNIT=a.service
 			a: refused, start-limit: start limit hit: 2 starts within 1min
 			a: release
 			a: given-up: start limit hit: 2 starts within 1min

@@ -128,15 +128,17 @@ func (u *unit) forget(why string) {
 	u.tell(timeline.Event{Name: timeline.Forgotten, Text: why})
 }
 
-// wantReload asks for a reload. One that comes during a start or another
-// reload follows it.
+// wantReload asks for a reload. One that comes during a start is one with it,
+// as the job of systemctl reload is; one that comes during a reload follows it.
 func (u *unit) wantReload() {
 	switch {
 	case u.plan.Reload == (plan.Reload{}):
 		u.note("cannot be reloaded; the policy has no reload")
+	case u.job.startWanted || u.state == startPre || u.state == start:
+		u.note("is being started; the reload is one with that")
 	case u.state == running:
 		u.startReload()
-	case u.state == startPre, u.state == start, u.state.reloads(), u.state.down() && u.job.startWanted:
+	case u.state.reloads():
 		u.run.reloadWanted = true
 	default:
 		u.note("cannot be reloaded, as it is not up")

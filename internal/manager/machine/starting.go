@@ -23,8 +23,12 @@ func (u *unit) begin() {
 	if u.state != queued {
 		u.restarts = 0
 	}
+	env := u.job.env
+	if u.state == queued && env == nil {
+		env = u.run.env // who failed is the same after a restart
+	}
 	u.number++
-	u.run = run{begun: u.m.now, result: policy.Success, env: u.job.env, watchdog: u.plan.Watchdog}
+	u.run = run{begun: u.m.now, result: policy.Success, env: env, watchdog: u.plan.Watchdog}
 	u.job.starting, u.job.env, u.hurries = true, nil, 0
 	u.tell(timeline.Event{Name: timeline.Starting})
 	u.nextCommand()
