@@ -16,6 +16,8 @@ type Fold struct {
 	byID map[string]*evidence // runs by invocation ID
 	next *schedule            // an automatic restart that has not begun yet
 
+	skipped *Skip // the last start that was, if any
+
 	// settled: the manager was asked, so a run that neither it nor the
 	// journal has an end for, and that it does not call running, is over.
 	settled bool
@@ -121,6 +123,10 @@ func (f *Fold) last() *evidence {
 // of the last run also where a condition was not met and nothing started;
 // then that run has ended, and the line says nothing of it.
 func (f *Fold) addStarted(e Entry) {
+	if skip, ok := skipOf(e); ok {
+		f.skipped = &skip
+		return
+	}
 	ev := f.run(e)
 	if ev.ended() || ev.ready.known() {
 		return
@@ -136,6 +142,10 @@ func (f *Fold) addStartFailed(e Entry) {
 	switch e.JobResult {
 	case "dependency":
 		f.refuse(e, Dependency)
+	case "assert":
+		if skip, ok := skipOf(e); ok {
+			f.skipped = &skip
+		}
 	case "failed", "timeout":
 		if ev := f.byID[e.Invocation]; ev != nil {
 			ev.startFailed = true

@@ -69,7 +69,8 @@ type record struct {
 	records   bool           // svcrun has left some
 	elsewhere bool           // the journal is an exported one
 	runs      []history.Run
-	source    entries // the journal, for what else it has
+	skipped   *history.Skip // the last start that a condition was against
+	source    entries       // the journal, for what else it has
 }
 
 // absent is why sources could not be asked; nil errors where they could.
@@ -107,7 +108,7 @@ func collect(ctx context.Context, about subject, out output) (record, error) {
 		warn(out.stderr, recordWarnings(unread))
 		fold.AddRecords(kept)
 	}
-	rec.runs = fold.Runs()
+	rec.runs, rec.skipped = fold.Runs(), fold.Skipped()
 	switch {
 	case ctx.Err() != nil:
 		return rec, ctx.Err()

@@ -199,9 +199,9 @@ func (x explained) conditionText() string {
 	if c.Assert {
 		what = "refused"
 	}
-	name := c.Name
+	name := "one of its " + c.Name
 	if c.Value != "" {
-		name += "=" + said(c.Value)
+		name = c.Name + "=" + said(c.Value)
 	}
 	return "The start at " + x.at(c.At) + " was " + what + ": " + name + " was not met."
 }

@@ -35,7 +35,7 @@ func explain(c *cli.Context, out output) error {
 	}
 	x := explained{record: rec, now: out.now(), zone: zoneOf(c, out)}
 	x.Answer = why.Explain(why.Facts{
-		State: rec.state, Settings: rec.settings, Runs: rec.runs, Journal: rec.journal, Now: x.now,
+		State: rec.state, Settings: rec.settings, Runs: rec.runs, Skipped: rec.skipped, Journal: rec.journal, Now: x.now,
 	})
 	if asJSON {
 		return writeJSON(out.stdout, x.document())

@@ -21,12 +21,13 @@ func (e *DeniedError) Unwrap() error { return e.err }
 
 // ResetFailed has the manager forget that a unit failed: the restart counter is
 // 0, the start limit's window empty, and a unit that has failed is inactive. A
-// unit that is up stays so. It is the one thing here that changes anything.
+// unit that is up stays so, and of one that is not loaded there is nothing to
+// forget. It is the one thing here that changes anything.
 func (c *Conn) ResetFailed(ctx context.Context, unit string) error {
 	err := c.manager.ResetFailedUnitContext(ctx, unit)
 	var e godbus.Error
 	switch {
-	case err == nil:
+	case err == nil, errors.As(err, &e) && e.Name == noSuchUnit:
 		return nil
 	case errors.As(err, &e) && slices.Contains([]string{
 		"org.freedesktop.DBus.Error.AccessDenied",

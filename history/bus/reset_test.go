@@ -20,9 +20,16 @@ func TestWhoMayNotResetIsToldWhoMay(t *testing.T) {
 }
 
 func TestAResetThatFailsNamesTheUnit(t *testing.T) {
-	conn, _ := dial(t, func(*dbus.Message) ([]any, error) { return nil, errors.New("org.freedesktop.systemd1.NoSuchUnit") })
+	conn, _ := dial(t, func(*dbus.Message) ([]any, error) { return nil, errors.New("org.freedesktop.DBus.Error.Failed") })
 	if err := conn.ResetFailed(t.Context(), "x.service"); err == nil || !strings.Contains(err.Error(), "x.service") {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestOfAUnitThatIsNotLoadedThereIsNothingToForget(t *testing.T) {
+	conn, _ := dial(t, func(*dbus.Message) ([]any, error) { return nil, errors.New("org.freedesktop.systemd1.NoSuchUnit") })
+	if err := conn.ResetFailed(t.Context(), "x.service"); err != nil {
+		t.Error(err)
 	}
 }
 

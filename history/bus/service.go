@@ -114,6 +114,8 @@ func (out *questions) answer(ctx context.Context) error {
 	return nil
 }
 
+const noSuchUnit = destination + ".NoSuchUnit"
+
 // isMissing forgives what older managers and vanished units do not have.
 func isMissing(err error) bool {
 	var e godbus.Error
@@ -121,7 +123,7 @@ func isMissing(err error) bool {
 		"org.freedesktop.DBus.Error.UnknownProperty",
 		"org.freedesktop.DBus.Error.UnknownInterface",
 		"org.freedesktop.DBus.Error.UnknownObject",
-		"org.freedesktop.systemd1.NoSuchUnit",
+		noSuchUnit,
 	}, e.Name)
 }
 

@@ -2,6 +2,7 @@ package why
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/policy"
@@ -125,18 +126,35 @@ func (a *Answer) explainNoRestart(f Facts) {
 }
 
 // unmetSince is the condition that has kept the service from the start after
-// its last run.
+// its last run: as the manager tells it, or where it has forgotten that with the
+// unit, the journal.
 func unmetSince(f Facts, last, refused *history.Run) *Condition {
-	if f.Settings == nil || f.Settings.Unmet == nil {
+	var unmet *Condition
+	switch {
+	case f.Settings != nil && f.Settings.Unmet != nil:
+		unmet = f.Settings.Unmet
+	case f.Skipped != nil:
+		unmet = conditionOf(*f.Skipped)
+	default:
 		return nil
 	}
-	unmet := f.Settings.Unmet
 	for _, r := range []*history.Run{last, refused} {
 		if r != nil && (r.Running || r.Started.After(unmet.At) || r.Ended.After(unmet.At)) {
 			return nil
 		}
 	}
 	return unmet
+}
+
+func conditionOf(skip history.Skip) *Condition {
+	c := &Condition{Name: "Condition…=", At: skip.At, Assert: skip.Assert}
+	if skip.Assert {
+		c.Name = "Assert…="
+	}
+	if name, value, ok := strings.Cut(skip.Condition, "="); ok {
+		c.Name, c.Value = name, value
+	}
+	return c
 }
 
 // decide asks the manager's rules.

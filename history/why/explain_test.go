@@ -78,6 +78,10 @@ func TestWhyNoRestartCame(t *testing.T) {
 			Failed, ByDependency, "", []Step{ReadLog, ListFailed, Start}},
 		{"a condition", func(f *Facts) { f.Settings.Unmet = &Condition{Name: "ConditionHost", At: ago(40)} },
 			Failed, ByCondition, "", []Step{ReadLog, ReadCondition, Start}},
+		{"a condition, in the journal", func(f *Facts) { f.Skipped = &history.Skip{At: ago(40), Condition: "ConditionHost=a"} },
+			Failed, ByCondition, "", []Step{ReadLog, ReadCondition, Start}},
+		{"a condition before the run, in the journal", func(f *Facts) { f.Skipped = &history.Skip{At: ago(70)} },
+			Failed, Unknown, "", []Step{ReadLog, Start}},
 		{"a condition before the run", func(f *Facts) {
 			f.Settings.Unmet = &Condition{Name: "ConditionHost", At: ago(70)}
 			f.Settings.Rules.Restart = policy.RestartNo

@@ -12,6 +12,7 @@ type Facts struct {
 	State    *history.State // nil where the manager could not be asked
 	Settings *Settings      // the same
 	Runs     []history.Run  // the oldest first
+	Skipped  *history.Skip  // the last start on record that a condition was against; nil for none
 	Journal  bool           // the journal could be read, and so the manager's lines
 	Now      time.Time
 }
