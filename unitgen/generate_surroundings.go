@@ -7,8 +7,9 @@ import (
 	"github.com/svckit/svckit/unitgen/unit"
 )
 
-// tasksMax bounds what a fork bomb can do before a stop catches up with it.
-const tasksMax = "4096"
+// DefaultTasksMax bounds what a fork bomb can do before a stop catches up with
+// it, where the policy has no bound of its own.
+const DefaultTasksMax = "4096"
 
 // surroundings writes what svcrun and the service need around them.
 func (w *writer) surroundings(s *unit.Section) {
@@ -16,7 +17,7 @@ func (w *writer) surroundings(s *unit.Section) {
 	w.plain(s, "SyslogIdentifier", identifier(w.policy))
 	if _, given := lookup(w.policy.Resources, "TasksMax"); !given {
 		s.Comment("A limit, so that a service which forks without end can still be stopped.")
-		s.Add("TasksMax", tasksMax)
+		s.Add("TasksMax", DefaultTasksMax)
 	}
 	for _, setting := range w.policy.Resources {
 		s.Add(setting.Directive, setting.Value)

@@ -36,7 +36,10 @@ func (m *Machine) requested(r Requested) {
 		case Start:
 			u.wantStart(nil)
 		case Stop:
-			u.wantStop(stopRequested)
+			if r.Unit != "" {
+				u.stopDependents()
+			}
+			u.stopJob(stopRequested)
 		case Reload:
 			u.wantReload()
 		case Hurry:
@@ -84,13 +87,12 @@ func (u *unit) pullIn() {
 	}
 }
 
-// wantStop makes jobs of a stop, and of those of the units that cannot be
-// without this one (systemd.unit(5), Requires= and PartOf=).
-func (u *unit) wantStop(why string) {
+// stopDependents makes jobs of the stops of units that cannot be without this
+// one (systemd.unit(5), Requires= and PartOf=).
+func (u *unit) stopDependents() {
 	for _, other := range u.dependents() {
 		other.stopJob(u.plan.Name + ", which it depends on, stops")
 	}
-	u.stopJob(why)
 }
 
 // stopJob makes a job of a stop; a start that waits is off.

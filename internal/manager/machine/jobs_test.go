@@ -293,3 +293,28 @@ func TestNothingIsDoneForUnitsThatAreNotThere(t *testing.T) {
 			done 0
 	`)
 }
+
+func TestAStopOfAllIsToldToBeOne(t *testing.T) {
+	play(t, of(simple("a"), simple("b", requires("a"), after("a"))), `
+		> start
+			a: starting 1, restart 0
+			a: spawn main: /bin/a
+		> says a READY=1
+			a: ready after 0
+			b: starting 1, restart 0
+			b: spawn main: /bin/b
+		> stop
+			b: stopping: a stop was asked for
+			b: SIGTERM to main
+		> exit b 0
+			b: ended after 0: stop-requested, result success: a stop was asked for
+			b: release
+			a: stopping: a stop was asked for
+			a: SIGTERM to main
+		> exit a 0
+			a: ended after 0: stop-requested, result success: a stop was asked for
+			a: release
+			finished
+			done 0
+	`)
+}

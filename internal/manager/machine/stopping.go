@@ -52,7 +52,8 @@ func (u *unit) stopByItself() {
 // hurry takes somebody who does not want to wait for the stop, nor for its turn.
 func (u *unit) hurry() {
 	if !u.job.stopping {
-		u.wantStop(stopRequested)
+		u.stopDependents()
+		u.stopJob(stopRequested)
 		return
 	}
 	u.hurries++

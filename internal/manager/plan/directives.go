@@ -9,6 +9,7 @@ import (
 
 	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/policy"
+	"github.com/svckit/svckit/unitgen"
 )
 
 // setter takes up the value of one directive.
@@ -68,6 +69,10 @@ var directives = map[string]map[string]setter{
 		"LoadCredential":   (*reader).credential,
 		"LimitNOFILE":      (*reader).noFile,
 
+		// Nets of svcgen's own, that nobody has asked for.
+		"TasksMax":  unless("TasksMax", unitgen.DefaultTasksMax),
+		"OOMPolicy": unless("OOMPolicy", "stop"),
+
 		"RuntimeDirectory":         func(r *reader, v string) error { return r.dirs(v, r.names.system.Runtime, "RUNTIME_DIRECTORY") },
 		"StateDirectory":           func(r *reader, v string) error { return r.dirs(v, r.names.system.State, "STATE_DIRECTORY") },
 		"CacheDirectory":           func(r *reader, v string) error { return r.dirs(v, r.names.system.Cache, "CACHE_DIRECTORY") },
@@ -92,6 +97,17 @@ func only(want string) setter {
 	return func(_ *reader, value string) error {
 		if value != want {
 			return fmt.Errorf("%q is not what svcgen run does; that is %s", value, want)
+		}
+		return nil
+	}
+}
+
+// unless is a directive that only systemd can honour, but that is no loss where
+// it has the value that svcgen gives it by itself.
+func unless(directive, own string) setter {
+	return func(r *reader, value string) error {
+		if value != own {
+			r.ignore(directive)
 		}
 		return nil
 	}

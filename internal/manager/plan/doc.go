@@ -6,8 +6,9 @@
 // policy of its own, so it cannot mean something else than systemd does.
 //
 // Invariants:
-//   - a directive is honoured, or named in Service.Ignored; none is dropped
-//     silently;
+//   - a directive is honoured, or named in Service.Ignored; none that a policy
+//     has asked for is dropped silently;
+//   - what systemd would refuse to load is refused too;
 //   - specifiers are resolved here, so that nobody behind has to know them.
 //
 // Read is the entry point.

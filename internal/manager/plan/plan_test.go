@@ -129,7 +129,7 @@ on_give_up: [alert@%N.service]
 			Credentials: []Credential{{"token", "/etc/token"}},
 			NoFile:      1024, Ident: "worker",
 		},
-		Ignored: []string{"OOMPolicy", "TasksMax", "MemoryMax", "After=network.target"},
+		Ignored: []string{"MemoryMax", "After=network.target"},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -323,13 +323,14 @@ extra:
   Unit: {Documentation: "man:a(1)", ConditionPathExists: /etc/a, X-Mine: "1"}
   Service: {Nice: 5, DynamicUser: yes, ExecStopPost: /bin/true, ExecStartPost: /bin/true}
   Install: {Alias: b.service}
+resources: {tasks_max: 100}
 `, "debian13")
-	for _, want := range []string{"ConditionPathExists", "Nice", "DynamicUser", "ExecStopPost", "ExecStartPost", "ProtectSystem", "SystemCallFilter"} {
+	for _, want := range []string{"ConditionPathExists", "Nice", "DynamicUser", "ExecStopPost", "ExecStartPost", "ProtectSystem", "SystemCallFilter", "TasksMax"} {
 		if !slices.Contains(s.Ignored, want) {
 			t.Errorf("%s is not among what is ignored, %v", want, s.Ignored)
 		}
 	}
-	for _, name := range []string{"Documentation", "X-Mine", "Alias", "WantedBy", "SyslogIdentifier", "KillMode"} {
+	for _, name := range []string{"Documentation", "X-Mine", "Alias", "WantedBy", "SyslogIdentifier", "KillMode", "OOMPolicy"} {
 		if slices.Contains(s.Ignored, name) {
 			t.Errorf("%s changes nothing here, and is among what is ignored", name)
 		}
