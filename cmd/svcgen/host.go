@@ -20,7 +20,7 @@ type host struct {
 	defaults string                 // the file of defaults, which need not be there
 	manager  func() (string, error) // the running manager's version: "257.13-1~deb13u1"
 
-	places func() (*manager.Host, error) // where svcgen run has the directories of services
+	places func() *manager.Host // where svcgen run has the directories of services
 }
 
 // thisHost asks the real one.
@@ -33,7 +33,7 @@ func thisHost() host {
 		},
 		defaults: "/etc/svckit/defaults.yaml",
 		manager:  askManager,
-		places:   func() (*manager.Host, error) { return manager.ThisHost(os.Getenv) },
+		places:   func() *manager.Host { return manager.ThisHost(os.Getenv) },
 	}
 }
 

@@ -56,10 +56,7 @@ func (p program) runServices(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	host, err := p.host.places()
-	if err != nil {
-		return err
-	}
+	host := p.host.places()
 	defer host.Close()
 	services, err := plan.Read(made.files, made.target, host.System(), c.StringSlice("instance")...)
 	if err != nil {

@@ -105,7 +105,7 @@ func giveCredentials(dir string, all []plan.Credential, secrets map[string][]byt
 	if err := os.MkdirAll(filepath.Dir(dir), 0o711); err != nil {
 		return err
 	}
-	_ = os.RemoveAll(dir)
+	takeCredentials(dir)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
@@ -127,6 +127,12 @@ func giveCredentials(dir string, all []plan.Credential, secrets map[string][]byt
 		}
 	}
 	return os.Chmod(dir, 0o500)
+}
+
+// takeCredentials removes what giveCredentials has made.
+func takeCredentials(dir string) {
+	_ = os.Chmod(dir, 0o700) // or nobody but root could
+	_ = os.RemoveAll(dir)
 }
 
 // giveFile writes a file for the service's eyes only.

@@ -47,6 +47,7 @@ func TestLinesWaitForAReaderAndEventsDoNot(t *testing.T) {
 			f.tell(note("an event"))
 		}
 		close(r.reads)
+		synctest.Wait()
 		f.close(time.Minute)
 		text := r.text.String()
 		if lines != 3*maxLines || !strings.Contains(text, " events are left out here: they came faster than they were read\n") {

@@ -1,8 +1,6 @@
 package manager
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -24,8 +22,9 @@ type Host struct {
 }
 
 // ThisHost finds it out, and makes a directory for this manager, which Close
-// removes. getenv reads the caller's environment.
-func ThisHost(getenv func(string) string) (*Host, error) {
+// removes. Where none can be made, as in a container that is all read-only, it
+// does without: only credentials need it. getenv reads the caller's environment.
+func ThisHost(getenv func(string) string) *Host {
 	h := &Host{Root: os.Geteuid() == 0, UID: os.Geteuid()}
 	h.whoAmI(getenv)
 	if h.Root {
@@ -37,16 +36,29 @@ func ThisHost(getenv func(string) string) (*Host, error) {
 		h.Logs = filepath.Join(h.State, "log")
 		h.Runtime = getenv("XDG_RUNTIME_DIR")
 	}
-	dir, err := os.MkdirTemp(h.Runtime, "svcgen-run-")
-	if err != nil || h.Runtime == "" {
-		if dir, err = os.MkdirTemp("", "svcgen-run-"); err != nil {
-			return nil, fmt.Errorf("cannot make a directory for the sockets of the services: %w", err)
+	for _, parent := range []string{h.Runtime, os.TempDir()} {
+		if parent == "" {
+			continue
 		}
-		h.Runtime = filepath.Join(dir, "run")
+		if dir, err := os.MkdirTemp(parent, "svcgen-run-"); err == nil {
+			h.own(dir, parent)
+			break
+		}
 	}
+	h.Runtime = either(h.Runtime, "/run/user/"+strconv.Itoa(h.UID))
+	return h
+}
+
+// own has a directory be the manager's. Services that are other users find their
+// sockets there, and nothing else. Where it is not in the runtime directory, as
+// there is none or none to write to, that is in it.
+func (h *Host) own(dir, parent string) {
+	_ = os.Chmod(dir, 0o711)
 	h.Dir, h.made = dir, []string{dir}
-	// Services that are other users find their sockets there, and nothing else.
-	return h, errors.Join(os.Chmod(dir, 0o711), os.MkdirAll(h.Runtime, 0o755))
+	if parent != h.Runtime {
+		h.Runtime = filepath.Join(dir, "run")
+		_ = os.Mkdir(h.Runtime, 0o755)
+	}
 }
 
 // whoAmI fills in the caller, as far as anybody knows about it: a container may
@@ -79,7 +91,9 @@ func (h *Host) System() plan.System {
 	}
 }
 
-func (h *Host) credentials() string { return filepath.Join(h.Dir, "credentials") }
+func (h *Host) credentials() string {
+	return filepath.Join(either(h.Dir, h.Runtime+"/svcgen-run"), "credentials")
+}
 
 // Credentials is where a unit finds its credentials.
 func (h *Host) Credentials(unit string) string { return filepath.Join(h.credentials(), unit) }

@@ -93,11 +93,23 @@ func (l *loop) run() int {
 	return *l.code
 }
 
-// step has the machine decide, and does what it says. What an action answers at
-// once is stepped when all actions before it are done.
+// step has the machine decide, and does what it says. What lies in the sockets
+// comes first where a deadline has passed: this process may have been stopped for
+// a while, or not have had the processor, and the services have not (systemd
+// reads its notify socket before its timers too: src/core/manager.c).
 func (l *loop) step(event machine.Event) {
-	for events := []machine.Event{event}; len(events) > 0; events = events[1:] {
-		now := time.Now()
+	if deadline, ok := l.machine.Deadline(); ok && !deadline.After(time.Now()) {
+		for _, unit := range l.units {
+			l.hear(unit, backlog)
+		}
+	}
+	l.stepAt(time.Now(), event)
+}
+
+// stepAt steps an event of that moment. What an action answers at once is stepped
+// when all actions before it are done.
+func (l *loop) stepAt(now time.Time, event machine.Event) {
+	for events := []machine.Event{event}; len(events) > 0; events, now = events[1:], time.Now() {
 		for _, action := range l.machine.Step(now, events[0]) {
 			if answer := l.perform(action, now); answer != nil {
 				events = append(events, answer)
@@ -198,8 +210,18 @@ func (l *loop) hearOne(unit string, d *socket.Datagram) {
 		return
 	}
 	if message, err := notify.Parse(d.Data); err == nil {
-		l.step(machine.Heard{Unit: unit, Said: notify.Sort(message)})
+		l.stepAt(l.saidAt(), machine.Heard{Unit: unit, Said: notify.Sort(message)})
 	}
+}
+
+// saidAt is when a message that is read now was said: nobody knows, and so it
+// was in time.
+func (l *loop) saidAt() time.Time {
+	now := time.Now()
+	if deadline, ok := l.machine.Deadline(); ok && !deadline.After(now) {
+		return deadline.Add(-1)
+	}
+	return now
 }
 
 // signalled does what a signal asks for.

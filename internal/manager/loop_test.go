@@ -37,6 +37,7 @@ type fake struct {
 	spawning error
 	hungUp   bool
 	deadline time.Time
+	heardAt  []time.Time
 	answers  map[string][]machine.Action // to an event, by what event prints
 	log      []string
 }
@@ -44,11 +45,12 @@ type fake struct {
 func (f *fake) did(format string, args ...any) { f.log = append(f.log, fmt.Sprintf(format, args...)) }
 
 // Step logs the event, and does as the test says.
-func (f *fake) Step(_ time.Time, event machine.Event) []machine.Action {
+func (f *fake) Step(now time.Time, event machine.Event) []machine.Action {
 	name := fmt.Sprintf("%T%+v", event, event)
 	name = strings.TrimPrefix(name, "machine.")
 	if h, ok := event.(machine.Heard); ok {
 		name = "Heard " + h.Said.Status
+		f.heardAt = append(f.heardAt, now)
 	}
 	f.did("%s", name)
 	if _, ok := event.(machine.Tick); ok {
@@ -212,6 +214,22 @@ func TestTheDeadlineIsATickBeforeWhichWhatIsLeftIsCounted(t *testing.T) {
 		f.left.Store(0) // a process that is nobody's child here
 		<-time.After(time.Minute)
 	}, "over a", "Exited{Unit:a Role:0 PID:0 Exit:no main process Line:<nil> Tail:[] Left:1}", "LeftChanged{Unit:a Left:0}", "Tick{}")
+}
+
+func TestWhatWasSaidWhileTheManagerSleptCountsAsInTime(t *testing.T) {
+	play(t, nil, func(f *fake) {
+		deadline := time.Now().Add(-time.Minute) // this process was stopped meanwhile
+		f.deadline = deadline
+		f.says(100, "alive")
+		f.says(100, "alive")
+		f.signals <- unix.SIGHUP
+		synctest.Wait()
+		for _, at := range f.heardAt {
+			if !at.Before(deadline) {
+				t.Errorf("heard %v after the deadline", at.Sub(deadline))
+			}
+		}
+	}, "Heard alive", "Heard alive", "Requested{Verb:2 Unit:}", "Tick{}")
 }
 
 func TestAFailedStartIsToldWithItsStatus(t *testing.T) {

@@ -137,12 +137,30 @@ type event struct {
 	}
 }
 
+// text is what a process writes to its standard error.
+type text struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *text) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *text) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
 // managed is a manager that runs.
 type managed struct {
 	t    *testing.T
 	dir  string
 	cmd  *exec.Cmd
-	errs bytes.Buffer
+	errs text
 
 	mu      sync.Mutex
 	changed *sync.Cond

@@ -133,10 +133,10 @@ func (r *runner) add(o *Options, i int) error {
 const longestPath = 100
 
 // notifyAddress is where a unit's notify socket stands: an abstract name, where
-// the path would be too long for one.
+// there is no directory for it, or the path would be too long for a socket.
 func (r *runner) notifyAddress(unit string) string {
 	path := filepath.Join(r.host.Dir, unit+".notify")
-	if len(path) > longestPath {
+	if r.host.Dir == "" || len(path) > longestPath {
 		return fmt.Sprintf("@svckit/%s/notify", randomID())
 	}
 	return path
@@ -220,7 +220,7 @@ func (u *unit) release(h *Host) {
 		u.sockets = nil
 	}
 	removeDirs(u.plan.Surroundings.Dirs)
-	_ = os.RemoveAll(h.Credentials(u.plan.Name))
+	takeCredentials(h.Credentials(u.plan.Name))
 }
 
 // release gives back what all units have.

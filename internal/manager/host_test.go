@@ -1,0 +1,68 @@
+package manager
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// userHost is ThisHost as a user's, whoever runs the tests.
+func userHost(t *testing.T, env map[string]string) *Host {
+	t.Helper()
+	if os.Geteuid() == 0 {
+		t.Skip("skipped: root has the system's directories")
+	}
+	h := ThisHost(func(name string) string { return env[name] })
+	t.Cleanup(h.Close)
+	return h
+}
+
+func TestAUsersDirectoriesAreThoseOfItsManager(t *testing.T) {
+	dir := t.TempDir()
+	h := userHost(t, map[string]string{"HOME": "/h", "XDG_RUNTIME_DIR": dir, "XDG_STATE_HOME": "/s"})
+	for got, want := range map[string]string{
+		h.Runtime: dir, h.State: "/s", h.Logs: "/s/log", h.Cache: "/h/.cache", h.Config: "/h/.config", filepath.Dir(h.Dir): dir,
+	} {
+		if got != want {
+			t.Errorf("%s; want %s", got, want)
+		}
+	}
+	h.Close()
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
+func TestWithoutARuntimeDirectoryOneIsMadeAndRemoved(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	h := userHost(t, nil)
+	if h.Runtime != filepath.Join(h.Dir, "run") || !exists(h.Runtime) {
+		t.Errorf("%s in %s", h.Runtime, h.Dir)
+	}
+	h.Close()
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
+func TestNothingThatCanBeWrittenIsNoReasonNotToRun(t *testing.T) {
+	t.Setenv("TMPDIR", "/dev/null/nowhere")
+	h := userHost(t, map[string]string{"XDG_RUNTIME_DIR": "/dev/null/nowhere"})
+	r := &runner{host: h}
+	if at := r.notifyAddress("a.service"); h.Dir != "" || !strings.HasPrefix(at, "@svckit/") {
+		t.Errorf("%s in %q; want an abstract name, and no directory", at, h.Dir)
+	}
+}
+
+func TestRootsDirectoriesAreTheSystems(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("skipped: only root has them")
+	}
+	h := ThisHost(func(string) string { return "/elsewhere" })
+	defer h.Close()
+	if h.State != "/var/lib" || h.Config != "/etc" || h.Logs != "/var/log" || h.Cache != "/var/cache" || !strings.HasPrefix(h.Dir, "/run/") {
+		t.Errorf("%+v", h)
+	}
+}
