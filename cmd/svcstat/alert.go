@@ -80,15 +80,30 @@ func (s subject) tell(ctx context.Context, out output, zone *time.Location) (str
 	x.Answer = why.Explain(why.Facts{
 		State: rec.state, Settings: rec.settings, Runs: rec.runs, Journal: rec.journal, Now: x.now,
 	})
-	run := x.Ended()
-	if run == nil {
-		return x.alertText(nil), rec.state
+	return x.alertText(x.lastLines(ctx, s)), rec.state
+}
+
+// lastLines are what the run that failed said last; nil where that cannot be told.
+// With RestartMode=direct the journal has all runs of a burst under the first one's
+// invocation, as systemd does not tell it of the later ones (systemd:
+// src/core/unit.c, unit_export_invocation_id).
+func (x explained) lastLines(ctx context.Context, about subject) []string {
+	var runs []history.Run
+	for _, run := range []*history.Run{x.Ended(), x.First} {
+		if run != nil {
+			runs = append(runs, *run)
+		}
 	}
-	tails, err := rec.tailsOf(ctx, s, []history.Run{*run})
-	if err != nil || len(tails) == 0 {
-		return x.alertText(nil), rec.state
+	tails, err := x.tailsOf(ctx, about, runs)
+	if err != nil {
+		return nil
 	}
-	return x.alertText(tails[0]), rec.state
+	for _, tail := range tails {
+		if len(tail) > 0 {
+			return tail
+		}
+	}
+	return nil
 }
 
 // monitorVariables are those that systemd gives to a unit started by OnFailure=,

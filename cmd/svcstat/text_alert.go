@@ -20,7 +20,7 @@ MONITOR_* variables of systemd.exec(5). A policy asks for it: on_give_up:
 	hookTimeoutUsage = "kill a hook that takes longer than `D`"
 	alertTailUsage   = "show the last `N` lines of the run that failed"
 
-	tailHeading = "It said last:"
+	tailHeading = "Its last lines on record:"
 )
 
 // cannotTell is the text of an alert about a service of which nothing could be

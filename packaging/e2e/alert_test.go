@@ -1,0 +1,83 @@
+package e2e
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/svckit/svckit/internal/lab/labtest"
+)
+
+// crashPolicy is a service that fails until its start limit is hit.
+const crashPolicy = `name: crash@
+exec: [/bin/sh, -c, "sleep 0.2; echo these are its last words; exit 3"]
+restart: {base: 100ms, cap: 30s, give_up: {starts: 2, within: 10min}}
+on_give_up: [svckit-alert@%N.service]
+`
+
+// escapedUnit is one without svckit, as 257 starts none whose RuntimeDirectory= has
+// a backslash in it ("Failed to deserialize: Invalid argument").
+const escapedUnit = `[Unit]
+OnFailure=svckit-alert@%N.service
+StartLimitBurst=2
+StartLimitIntervalSec=10min
+[Service]
+Restart=on-failure
+ExecStart=/bin/sh -c "sleep 0.2; echo these are its last words; exit 3"
+`
+
+// recordHook takes down what a hook is given.
+const recordHook = `#!/bin/sh
+exec >"/run/alert.$MONITOR_UNIT"
+env
+cat
+`
+
+// TestAlertTellsJournalAndHooks has instances fail for good whose names have to
+// come through systemd's specifiers whole.
+func TestAlertTellsJournalAndHooks(t *testing.T) {
+	onEachSuite(t, func(t *testing.T, m *labtest.Machine) {
+		m.Install(filepath.Join(built(t, oldRelease), deb(oldVersion)), "/root/svckit.deb", 0o644)
+		m.Run("dpkg", "--install", "/root/svckit.deb")
+		m.Write("/etc/svckit/alert.d/10-fails", "#!/bin/sh\nexit 1\n", 0o755)
+		m.Write("/etc/svckit/alert.d/20-hangs", "#!/bin/sh\nsleep 1000\n", 0o755)
+		m.Write("/etc/svckit/alert.d/30-record", recordHook, 0o755)
+		m.Write("/etc/svckit/units/crash@.yaml", crashPolicy, 0o644)
+		m.Write("/etc/systemd/system/svckit-alert@.service.d/short.conf",
+			"[Service]\nExecStart=\nExecStart=/usr/bin/svcstat alert --hooks=%E/svckit/alert.d --hook-timeout=500ms -- %i\n", 0o644)
+		m.Write("/etc/systemd/system/escaped@.service", escapedUnit, 0o644)
+		m.Run("systemctl", "daemon-reload")
+		for _, name := range []string{"crash@plain", "crash@a-b", `escaped@a\x2db`} {
+			t.Run(name, func(t *testing.T) { checkAlert(t, m, name) })
+		}
+	})
+}
+
+func checkAlert(t *testing.T, m *labtest.Machine, name string) {
+	unit, alert := name+".service", "svckit-alert@"+name+".service"
+	m.Run("systemctl", "start", "--no-block", unit)
+	m.WaitFor(settle, unit, "ActiveState=failed")
+	m.WaitFor(settle, alert, "ActiveState=failed", "Result=exit-code") // as two hooks did not do well
+	m.Run("journalctl", "--sync")
+	entry := m.Run("journalctl", "--quiet", "--output=cat", "--priority=alert", "--unit="+unit, "SYSLOG_IDENTIFIER=svckit")
+	told := m.Read("/run/alert." + unit)
+	for what, text := range map[string]string{"the journal's entry": entry, "the hook's input": told} {
+		for _, want := range []string{
+			unit + " has failed since", "Its main process exited with code 3.", "No restart came: the start limit is hit",
+			"systemctl start ", "Its last lines on record:\n", "  | these are its last words\n",
+		} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q:\n%s", what, want, text)
+			}
+		}
+	}
+	for _, variable := range []string{"MONITOR_EXIT_CODE=exited", "MONITOR_EXIT_STATUS=3", "MONITOR_INVOCATION_ID=", "MONITOR_SERVICE_RESULT="} {
+		if !strings.Contains(told, variable) {
+			t.Errorf("the hook's environment lacks %s:\n%s", variable, told)
+		}
+	}
+	hooks := strings.Join(m.Journal(alert, 50), "\n")
+	if want := "hook 10-fails: exit status 1; hook 20-hangs: killed, as it had run for 500ms"; !strings.Contains(hooks, want) {
+		t.Errorf("of the hooks that failed it says not %q:\n%s", want, hooks)
+	}
+}

@@ -1,0 +1,233 @@
+package e2e
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svckit/svckit/internal/lab"
+	"github.com/svckit/svckit/internal/lab/labtest"
+)
+
+const (
+	policyFile = "/etc/svckit/units/web.yaml"
+	web        = "web.service"
+	settle     = 20 * time.Second
+)
+
+// webPolicy is a service that knows nothing of systemd. What it does at a stop
+// leaves a trace.
+const webPolicy = `name: web
+exec: /usr/bin/redis-server --port 7001 --save "" --daemonize no
+ready:
+  checks: ["exec:/usr/bin/redis-cli -p 7001 -e ping"]
+live:
+  checks:
+    - {exec: [/usr/bin/redis-cli, -p, "7001", -e, ping]}
+drain:
+  pre_stop: [/usr/bin/touch, /run/drained]
+  steps: [TERM@10s]
+reload: {signal: HUP}
+`
+
+// onEachSuite runs a test in a machine of each suite that nobody else uses, as
+// packages are a machine's own. It keeps the documentation of packages, which the
+// lab's roots do without.
+func onEachSuite(t *testing.T, test func(t *testing.T, m *labtest.Machine)) {
+	t.Parallel()
+	for _, suite := range lab.Suites() {
+		t.Run(string(suite), func(t *testing.T) {
+			t.Parallel()
+			m := labtest.Boot(t, suite)
+			m.Run("sh", "-c", "sed -i /path-exclude/d /etc/dpkg/dpkg.cfg.d/*")
+			test(t, m)
+		})
+	}
+}
+
+// life is a machine in which packages come and go.
+type life struct {
+	t *testing.T
+	*labtest.Machine
+}
+
+// TestDebLivesAndGoesWithoutATrace is the whole life of the package around a
+// service that runs.
+func TestDebLivesAndGoesWithoutATrace(t *testing.T) {
+	onEachSuite(t, func(t *testing.T, m *labtest.Machine) {
+		l := life{t, m}
+		before, state := l.files(), l.state()
+		m.Install(filepath.Join(built(t, oldRelease), deb(oldVersion)), "/root/old.deb", 0o644)
+		m.Install(filepath.Join(built(t, newPackages), deb(newVersion)), "/root/new.deb", 0o644)
+
+		l.dpkg("--install", "/root/old.deb")
+		l.dpkg("--verify", "svckit")
+		l.checkInstalled(oldVersion)
+		m.Write(policyFile, webPolicy, 0o644)
+		m.Run("systemctl", "daemon-reload")
+		m.Run("systemctl", "start", web)
+
+		l.goesOn("an upgrade", func() {
+			l.reloadsOnce("the upgrade", func() { l.dpkg("--install", "/root/new.deb") })
+			l.checkInstalled(newVersion)
+		})
+		l.goesOn("a reload", func() { m.Run("systemctl", "reload", web) })
+		l.stops()
+		m.Run("systemctl", "start", web)
+		if program := l.program(); program != "/usr/bin/svcrun" {
+			t.Errorf("after the upgrade %s was started", program)
+		}
+
+		l.goesOn("the removal", func() {
+			l.reloadsOnce("the removal", func() { l.dpkg("--remove", "svckit") })
+		})
+		if load := m.Show(web, "LoadState")["LoadState"]; load != "not-found" {
+			t.Errorf("without the package the unit of the policy is %s", load)
+		}
+		l.stops()
+		m.Read(policyFile) // is there until the package is purged
+		l.dpkg("--purge", "svckit")
+		l.checkSame(before, l.files())
+		l.checkState(state)
+	})
+}
+
+// dpkg runs dpkg, which has to succeed and to say nothing but what it does.
+func (l life) dpkg(argv ...string) {
+	l.t.Helper()
+	result := l.Try(append([]string{"dpkg"}, argv...)...)
+	// Bookworm's systemd has that directory as one of /lib, which dpkg does not see through.
+	said := strings.ReplaceAll(result.Stdout+result.Stderr,
+		"dpkg: warning: while removing svckit, directory '/usr/lib/systemd/system-generators' not empty so not removed\n", "")
+	if result.Code != 0 || regexp.MustCompile(`(?i)warning|error|cannot|not found`).MatchString(said) {
+		l.t.Fatalf("dpkg %v: exit code %d\n%s%s", argv, result.Code, result.Stdout, result.Stderr)
+	}
+}
+
+// checkInstalled looks at what a package has brought.
+func (l life) checkInstalled(version string) {
+	l.t.Helper()
+	for _, program := range []string{"/usr/bin/svcrun", "/usr/bin/svcgen", "/usr/bin/svcstat", "/usr/lib/svckit/svckit-probe"} {
+		if out := l.Run(program, "--version"); !strings.HasSuffix(out, " v"+version+"\n") {
+			l.t.Errorf("%s --version: %q", program, out)
+		}
+	}
+	for _, link := range []string{"system-generators", "user-generators"} {
+		if to := l.Run("realpath", "/usr/lib/systemd/"+link+"/svckit"); to != "/usr/bin/svcgen\n" {
+			l.t.Errorf("the link in %s leads to %s", link, to)
+		}
+	}
+	if unit := l.Show("svckit-alert@x.service", "LoadState")["LoadState"]; unit != "loaded" {
+		l.t.Errorf("the alert's unit is %s", unit)
+	}
+}
+
+// goesOn holds that the service goes on undisturbed over what is done.
+func (l life) goesOn(over string, done func()) {
+	l.t.Helper()
+	properties := []string{"MainPID", "InvocationID", "NRestarts", "ActiveState", "SubState", "ExecMainStartTimestampMonotonic"}
+	before, pids := l.Show(web, properties...), l.Pids(web)
+	if before["ActiveState"] != "active" {
+		l.t.Fatalf("before %s the service is %v", over, before)
+	}
+	done()
+	after := l.Show(web, properties...)
+	for name, value := range before {
+		if after[name] != value {
+			l.t.Errorf("over %s %s became %s, from %s", over, name, after[name], value)
+		}
+	}
+	// Commands of checks come and go.
+	if now := l.Pids(web); len(pids) < 2 || !slices.Contains(now, pids[0]) || !slices.Contains(now, pids[1]) {
+		l.t.Errorf("over %s the processes %v became %v", over, pids, now)
+	}
+	if pong := l.Run("redis-cli", "-p", "7001", "ping"); pong != "PONG\n" {
+		l.t.Errorf("after %s the service says %q", over, pong)
+	}
+}
+
+var reloading = regexp.MustCompile(`(?m)^Reloading\.+$`)
+
+// reloadsOnce holds that the manager is reloaded once by what is done.
+func (l life) reloadsOnce(by string, done func()) {
+	l.t.Helper()
+	count := func() int {
+		l.Run("journalctl", "--sync")
+		return len(reloading.FindAllString(l.Run("journalctl", "--quiet", "--output=cat", "_PID=1"), -1))
+	}
+	before := count()
+	done()
+	if n := count() - before; n != 1 {
+		l.t.Errorf("%s reloaded the manager %d times", by, n)
+	}
+}
+
+// program is what runs as the service's main process.
+func (l life) program() string {
+	l.t.Helper()
+	return strings.TrimSpace(l.Run("readlink", "/proc/"+l.Show(web, "MainPID")["MainPID"]+"/exe"))
+}
+
+// stops holds that the service drains and ends well.
+func (l life) stops() {
+	l.t.Helper()
+	l.Run("rm", "-f", "/run/drained")
+	l.Run("systemctl", "stop", web)
+	l.Read("/run/drained")
+	if end := l.Show(web, "ActiveState", "Result"); end["ActiveState"] != "inactive" || end["Result"] != "success" {
+		l.t.Errorf("the stop ended with %v", end)
+	}
+}
+
+// checkSame holds that there is no file that was not there before.
+func (l life) checkSame(before, after []string) {
+	l.t.Helper()
+	for _, file := range after {
+		if !slices.Contains(before, file) {
+			l.t.Errorf("left behind: %s", file)
+		}
+	}
+	for _, file := range before {
+		if !slices.Contains(after, file) {
+			l.t.Errorf("taken away, or changed: %s", file)
+		}
+	}
+}
+
+// checkState holds that the machine is as it was, and that nobody complains.
+func (l life) checkState(before []string) {
+	l.t.Helper()
+	if now := l.state(); !slices.Equal(now, before) {
+		l.t.Errorf("the machine was %q, and is %q", before, now)
+	}
+	result := l.Try("systemctl", "daemon-reload")
+	if result.Code != 0 || result.Stdout+result.Stderr != "" {
+		l.t.Errorf("systemctl daemon-reload: %+v", result)
+	}
+	since := "--since=-" + strconv.Itoa(int(settle.Seconds()))
+	if said := l.Try("journalctl", "--quiet", "--output=cat", since, "--grep=svckit|svcgen", "--priority=warning", "_PID=1"); said.Stdout != "" {
+		l.t.Errorf("the manager complains: %s", said.Stdout)
+	}
+}
+
+// files are all files that stay, but for what dpkg keeps of its own.
+func (l life) files() []string {
+	l.t.Helper()
+	out := l.Run("find", "/", "-xdev",
+		"(", "-path", "/root", "-o", "-path", "/var/log", "-o", "-path", "/var/cache", "-o", "-path", "/var/lib/dpkg/*-old", ")", "-prune",
+		"-o", "-printf", `%p %y %m %l\n`)
+	return strings.Split(out, "\n")
+}
+
+// state is what the machine is, and what has failed in it.
+func (l life) state() []string {
+	l.t.Helper()
+	return []string{
+		l.Try("systemctl", "is-system-running").Stdout,
+		l.Run("systemctl", "list-units", "--failed", "--plain", "--no-legend", "--quiet"),
+	}
+}
