@@ -16,8 +16,9 @@ type Skip struct {
 // Skipped is the last start that was; nil for none.
 func (f *Fold) Skipped() *Skip { return f.skipped }
 
-// skipOf reads the line about a start job that ended without a start. Up to 248 it
-// does not name the condition (systemd: src/core/job.c, job_emit_done_message).
+// skipOf reads the line about a start job that ended without a start (systemd:
+// src/core/job.c, job_emit_done_message). Up to 248 it says the same where
+// ExecCondition= was against it, which is a run, and so it counts for nothing.
 func skipOf(e Entry) (Skip, bool) {
 	skip := Skip{At: e.Time, Assert: e.JobResult == "assert"}
 	if skip.Assert {
@@ -36,6 +37,5 @@ func skipOf(e Entry) (Skip, bool) {
 			return skip, true
 		}
 	}
-	return skip, strings.HasPrefix(text, "Condition check resulted in ") || strings.Contains(text, " was skipped because ") ||
-		strings.Contains(text, " skipped, ")
+	return skip, strings.Contains(text, " was skipped because ") || strings.Contains(text, " skipped, ")
 }

@@ -4,7 +4,7 @@ import "testing"
 
 func TestAStartThatAConditionIsAgainstIsNoRun(t *testing.T) {
 	for message, want := range map[string]string{
-		"Condition check resulted in X being skipped.":                                           "skipped ",
+		"Condition check resulted in X being skipped.":                                           "run",
 		"x.service was skipped because of an unmet condition check (ConditionPathExists=/a(b)).": "skipped ConditionPathExists=/a(b)",
 		"x.service was skipped because no trigger condition checks were met.":                    "skipped ",
 		"x.service skipped, unmet condition check ConditionPathExists=!/a=b":                     "skipped ConditionPathExists=!/a=b",

@@ -144,7 +144,7 @@ func without(t *testing.T, document string, fields []string) string {
 }
 
 // byRule are the reasons for which no restart came that need the manager's rules.
-var byRule = []string{"restart-setting", "prevent-exit-status", "condition", "not-started-since"}
+var byRule = []string{"restart-setting", "prevent-exit-status", "not-started-since"}
 
 // sameAdvice: elsewhere a reason is given where the journal has it, and no word is
 // said of a unit's past that its machine has not said.
