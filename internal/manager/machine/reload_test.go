@@ -217,3 +217,22 @@ func TestAServiceThatDiesOfTheReloadHasEnded(t *testing.T) {
 			done 129
 	`)
 }
+
+func TestACommandThatComesTooLateForItsReloadIsKilled(t *testing.T) {
+	play(t, of(simple("a", byCommand)), `
+		> start
+			a: starting 1, restart 0
+			a: spawn main: /bin/a
+		> says a READY=1
+			a: ready after 0
+		> slow
+		> reload
+			a: reloading
+			a: spawn control: /bin/reload
+		> 90s
+		> spawned a.control
+			a: SIGKILL to control
+		> exit a.control KILL
+			a: reloaded: timeout after 1min 30s
+	`)
+}

@@ -168,11 +168,13 @@ func (u *unit) reloadByItself() {
 // when it is gone; it dies for sure, and so there is never one beside it.
 func (u *unit) reloadTimedOut() {
 	u.run.reloadError = "timeout after " + u.lasted()
-	if u.control.asked {
+	switch {
+	case u.control.pid != 0:
 		u.send(syntax.SIGKILL, ToControl)
-		return
+	case u.control.asked: // gets it when it runs
+	default:
+		u.reloadOver(u.run.reloadError)
 	}
-	u.reloadOver(u.run.reloadError)
 }
 
 // reloadOver is the end of a reload; failure is empty where it was done. A

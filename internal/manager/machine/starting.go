@@ -53,12 +53,12 @@ func (u *unit) spawned(e Spawned) {
 		return
 	}
 	p.pid = e.PID
-	if u.state.stops() && u.signal != 0 {
-		to := ToMain
-		if e.Role == Control {
-			to = ToControl
-		}
+	to := [...]Target{Main: ToMain, Control: ToControl}[e.Role]
+	switch {
+	case u.state.stops() && u.signal != 0:
 		u.send(u.signal, to)
+	case u.state == reload && u.run.reloadError != "":
+		u.send(syntax.SIGKILL, to)
 	}
 }
 

@@ -41,6 +41,7 @@ type actual struct {
 	open, ready bool
 	restart     bool // the last end promised a restart, which has not been told yet
 	result      policy.Result
+	verdict     verdict
 }
 
 type actualProcess struct {
@@ -71,12 +72,22 @@ func (w *world) String() string {
 
 // step steps the machine, and checks all that it does.
 func (w *world) step(event Event) {
+	_, inTime := event.(Tick)
+	for _, u := range w.units {
+		pending := u.processes[Main].asked && u.processes[Main].pid == 0 || u.processes[Control].asked && u.processes[Control].pid == 0
+		u.verdict.blind = u.verdict.blind || inTime && u.verdict.pushed && pending
+	}
 	actions := w.m.Step(w.now, event)
 	if w.done && len(actions) > 0 {
 		w.t.Fatalf("after Done it does %#v", actions)
 	}
 	for _, action := range actions {
 		w.check(action)
+		if told, ok := action.(Tell); ok && told.Event.Name == timeline.Ended {
+			w.checkResult(told.Event, inTime)
+		} else if u := w.units[unitOf(action)]; u != nil && u.open {
+			u.verdict.seesAction(action, inTime)
+		}
 	}
 	if at, ok := w.m.Deadline(); ok && !at.After(w.now) {
 		w.t.Fatalf("after %#v the deadline is %v ago", event, w.now.Sub(at))
@@ -117,6 +128,28 @@ func (u *actual) alive() bool {
 	return u.processes[Main].asked || u.processes[Control].asked || u.left > 0
 }
 
+// unitOf is the unit that an action is about.
+func unitOf(of Action) string {
+	switch of := of.(type) {
+	case Spawn:
+		return of.Unit
+	case Signal:
+		return of.Unit
+	case Tell:
+		return of.Event.Unit
+	}
+	return ""
+}
+
+// checkResult: the result of a run is the first thing that went wrong in it.
+func (w *world) checkResult(e timeline.Event, inTime bool) {
+	v := &w.units[e.Unit].verdict
+	v.seesTold(e, inTime)
+	if e.End.Result != v.result && !v.blind {
+		w.t.Fatalf("%s: the result is %s, and the first thing that went wrong %s", e.Unit, e.End.Result, v.result)
+	}
+}
+
 // checkSpawn: never are there two of a kind, and only one of Before at a time.
 func (w *world) checkSpawn(u *actual, a Spawn) {
 	if u.processes[a.Role].asked {
@@ -154,7 +187,7 @@ func (w *world) checkTold(u *actual, e timeline.Event) {
 			bad("run %d after run %d, which is over: %v", e.Run, u.runs, !u.open)
 		}
 		w.checkOrder(u)
-		u.runs, u.open, u.ready, u.killed, u.result = e.Run, true, false, false, policy.Success
+		u.runs, u.open, u.ready, u.killed, u.result, u.verdict = e.Run, true, false, false, policy.Success, newVerdict()
 	case timeline.Ready:
 		if !u.open || u.ready {
 			bad("twice, or outside of a run")
@@ -268,7 +301,9 @@ func (w *world) answer() {
 			}
 			if failure := rapid.IntRange(0, 9).Draw(w.t, "failure"); failure < 2 {
 				u.processes[role] = actualProcess{}
-				w.step(SpawnFailed{Unit: name, Role: Role(role), Reason: "no", Exec: failure == 0})
+				e := SpawnFailed{Unit: name, Role: Role(role), Reason: "no", Exec: failure == 0}
+				u.verdict.seesFailure(u, e)
+				w.step(e)
 				return
 			}
 			w.pid++
@@ -287,6 +322,7 @@ func (w *world) exit(exit policy.Exit) {
 	}
 	u.processes[role] = actualProcess{}
 	u.left = rapid.IntRange(0, 3).Draw(w.t, "left") / 3
+	u.verdict.seesExit(u, role, exit)
 	w.step(Exited{Unit: u.plan.Name, Role: role, PID: p.pid, Exit: exit, Left: u.left})
 }
 
@@ -436,6 +472,7 @@ func (w *world) reap() bool {
 		for role, p := range u.processes {
 			if p.pid != 0 {
 				u.processes[role], u.left = actualProcess{}, 0
+				u.verdict.seesExit(u, Role(role), kill)
 				w.step(Exited{Unit: name, Role: Role(role), PID: p.pid, Exit: kill})
 				return true
 			}
