@@ -22,7 +22,7 @@ const (
 	appAbout = `Turns policies into systemd units: readiness, watchdog, restarts and a bounded
 stop, with every derived number explained beside it.`
 	appExits = `0 done, 1 a file could not be read or written, 64 usage,
-65 something is wrong with the policy`
+65 something is wrong with the policy; run ends as its services did`
 
 	generateUsage       = "writes the units of a policy"
 	generateUsageText   = "svcgen generate FILE [-o DIR] [--target TARGET]"
@@ -268,10 +268,10 @@ const (
 	runUsageText   = "svcgen run FILE [--svcrun PATH] [--env NAME=VALUE]..."
 	runDescription = `Does in the foreground what systemd would do with the units that svcgen generate
 writes: the same starts, time limits, restarts and stops, on a laptop, in a
-container or in CI. No root is needed, and nothing is written but what the
-services write. Services find the environment that systemd gives them, not the
-caller's; --env adds to it. As root, directories are where systemd has them;
-otherwise they are those of a user's manager (XDG_RUNTIME_DIR and so on).
+container or in CI. No root is needed, and no unit is written. Services find the
+environment that systemd gives them, not the caller's; --env adds to it. As root,
+their directories are where systemd has them; otherwise they are those of a user's
+manager (XDG_RUNTIME_DIR and so on).
 
 Ctrl-C or SIGTERM stops all services as their policies say; the second one goes
 on to the next step of each stop, and the third kills. SIGHUP reloads. A lone

@@ -150,6 +150,35 @@ func TestWhatSvcrunLeavesBehindWhenItIsKilledDiesBeforeTheNextRun(t *testing.T) 
 	m.ends(0)
 }
 
+func TestOfSeveralServicesEachLosesWhatIsItsOwn(t *testing.T) {
+	t.Parallel()
+	leave := "setsid sleep 1001 & echo $! >$DIR/%s; (env -i setsid -f sleep 1001 2>&1); trap 'exit 0' TERM; echo %s; while :; do sleep 0.02; done"
+	more := "restart: {base: 50ms, cap: 50ms}\n"
+	m := manage(t, shell("one", fmt.Sprintf(leave, "one", "one up"), more)+"---\n"+shell("two", fmt.Sprintf(leave, "two", "two up"), more))
+	var pids []int
+	for range 2 {
+		pids = append(pids, m.is(timeline.Ready).PID)
+	}
+	one, two := readNumber(t, m.dir+"/one"), readNumber(t, m.dir+"/two")
+	first := pids[0]
+	if m.nth(1, timeline.Ready).Unit != "one.service" {
+		first = pids[1]
+	}
+	if err := unix.Kill(first, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	m.is(timeline.Ended, "one")
+	if alive(one) || !alive(two) {
+		t.Errorf("after the end of one its process is alive: %v, the other's: %v", alive(one), alive(two))
+	}
+	m.is(timeline.Ready, "one")
+	m.signal(syscall.SIGTERM)
+	m.ends(0)
+	if alive(two) {
+		t.Error("something outlives the manager")
+	}
+}
+
 func TestNobodyOutlivesAManagerThatIsKilled(t *testing.T) {
 	t.Parallel()
 	m := manage(t, shell("orphan", "trap 'echo drained >$DIR/drained; exit 0' TERM; echo $$ >$DIR/pid; echo up; while :; do sleep 0.02; done", ""))
