@@ -80,7 +80,7 @@ func TestDependenciesAreExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tools GoMod
-	for _, file := range []string{"tools/go.mod", "tools/nfpm/go.mod"} {
+	for _, file := range []string{"tools/go.mod", "tools/nfpm/go.mod", "tools/freeze/go.mod"} {
 		tool, err := ReadGoMod(filepath.Join(root, file))
 		if err != nil {
 			t.Fatal(err)

@@ -27,10 +27,6 @@ func TestMain(m *testing.M) { os.Exit(machines.Main(m)) }
 // root is the module's directory.
 const root = "../.."
 
-// unmarked are the pages that have blocks without a comment yet. Such a block is
-// passed over, one with a comment is not.
-var unmarked = []string{"docs/policy.md"}
-
 // pages are all pages of docs, and the README.
 func pages(t *testing.T) []docs.Page {
 	t.Helper()
@@ -74,9 +70,6 @@ func readFile(t *testing.T, file string) string {
 func marked(t *testing.T, page docs.Page, roles ...docs.Role) (blocks []docs.Block, marks []docs.Mark) {
 	t.Helper()
 	for _, block := range page.Blocks {
-		if block.Mark == "" && slices.Contains(unmarked, page.Name) {
-			continue
-		}
 		mark, err := block.ReadMark()
 		if err != nil {
 			t.Error(err)
