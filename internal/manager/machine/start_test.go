@@ -263,7 +263,7 @@ func TestAStopDuringTheStartIsAStop(t *testing.T) {
 			a: stopping: a stop was asked for
 			a: SIGTERM to control
 		> exit a.control TERM
-			a: ended after 0: stop-requested, result signal: a stop was asked for
+			a: ended command=ExecStartPre after 0: stop-requested, result signal: a stop was asked for
 			a: release
 			finished
 			done 1

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/internal/manager/plan"
 	"github.com/svckit/svckit/internal/manager/timeline"
 	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/policy"
@@ -103,10 +104,7 @@ func (u *unit) commandEnded(exit policy.Exit) {
 	case command.Condition && result == policy.ExitCode && exit.Code < 255:
 		result = policy.ExecCondition
 	default:
-		u.run.failedCommand, u.run.failedExit = "ExecStartPre", exit
-		if command.Condition {
-			u.run.failedCommand = "ExecCondition"
-		}
+		u.commandFailed(command, exit)
 	}
 	if result != policy.Success {
 		u.enterSignal(stopSigterm, result)
@@ -114,6 +112,14 @@ func (u *unit) commandEnded(exit policy.Exit) {
 	}
 	u.run.command++
 	u.nextCommand()
+}
+
+// commandFailed notes which command before the main process has failed.
+func (u *unit) commandFailed(command plan.Command, exit policy.Exit) {
+	u.run.failedCommand, u.run.failedExit = "ExecStartPre", exit
+	if command.Condition {
+		u.run.failedCommand = "ExecCondition"
+	}
 }
 
 // controlResult is what the end of a command means: unlike a daemon's, death by

@@ -171,7 +171,11 @@ func (u *unit) controlExited(e Exited) {
 	case u.state == reload:
 		u.reloadOver("")
 	case u.state.stops():
-		u.goOn(u.controlResult(e.Exit))
+		result := u.controlResult(e.Exit)
+		if result != policy.Success && u.run.command < len(u.plan.Before) {
+			u.commandFailed(u.plan.Before[u.run.command], e.Exit)
+		}
+		u.goOn(result)
 	}
 }
 
