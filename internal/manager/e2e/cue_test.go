@@ -209,6 +209,16 @@ func remove(name string) cue {
 	return acting("remove "+name, func(_ context.Context, p *play) error { return os.Remove(filepath.Join(p.Dir(), name)) })
 }
 
+// made waits for a file in the scenario's directory.
+func made(name string) cue {
+	return cue{name: "made " + name, do: func(ctx context.Context, p *play) error {
+		return until(ctx, func() bool {
+			_, err := os.Stat(filepath.Join(p.Dir(), name))
+			return err == nil
+		})
+	}}
+}
+
 // after lets some time pass: for what is about time itself.
 func after(d time.Duration) cue {
 	return cue{name: "after " + d.String(), do: func(ctx context.Context, _ *play) error {

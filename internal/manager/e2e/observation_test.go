@@ -53,14 +53,20 @@ func (r run) String() string {
 }
 
 // within are the lines of the record that belong to run i of the manager's,
-// which need not have come to execute anything.
+// which need not have come to execute anything: those after the end of the run
+// before it, up to its own. Its begin may be told when the service already runs.
 func (o observation) within(i int) []line {
+	var from time.Time
+	for _, before := range o.runs[:i] {
+		if !before.ended.IsZero() {
+			from = before.ended
+		}
+	}
 	var some []line
 	for _, l := range o.lines {
-		if l.at.Before(o.runs[i].began) || i+1 < len(o.runs) && !l.at.Before(o.runs[i+1].began) {
-			continue
+		if to := o.runs[i].ended; l.at.After(from) && !l.at.After(to) {
+			some = append(some, l)
 		}
-		some = append(some, l)
 	}
 	return some
 }

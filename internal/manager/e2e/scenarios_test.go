@@ -56,6 +56,11 @@ var ladders = []scenario{
 		name: "stop-in-hold-off", services: one("restart: {base: 20s, cap: 20s}", crash),
 		cues: []cue{start, ended(1), after(300 * time.Millisecond), stop, down},
 	},
+	{
+		// svcrun holds the third start back, as the storm has come.
+		name: "stop-in-storm-pause", services: one("restart: {storm: {failures: 2, half_life: 1h, pause: 30s}}", crash),
+		cues: []cue{start, ended(2), after(700 * time.Millisecond), stop, down},
+	},
 	{name: "start-again", services: one("restart: {base: 200ms, cap: 800ms}", crash, crash, serves, crash, serves), cues: []cue{start, ready(3), stop, down, start, ready(5), stop, down}},
 }
 
@@ -105,6 +110,19 @@ var ends = []scenario{
 		name: "start-pre-fails", services: one("start_pre: [[/bin/sh, -c, 'test -e $DIR/allowed']]\nrestart: {base: 3s, cap: 3s}", serves),
 		cues: []cue{start, ended(1), touch("allowed"), ready(1), stop, down},
 	},
+	{
+		name: "start-pre-second-fails", cues: leftDown,
+		services: one("start_pre: [[/bin/true], [/bin/sh, -c, 'kill $$'], [/bin/touch, $DIR/never]]\nrestart: {give_up: {starts: 2, within: 10m}}", serves),
+	},
+	{
+		// What it leaves behind is gone before it is started again.
+		name: "svcrun-killed-leaves", services: one("", "leave ready", "alone ready"),
+		cues: []cue{start, ready(1), svcrun(syscall.SIGKILL), ready(2), stop, down},
+	},
+	{name: "leaves", services: one("drain: {kill_wait: 300ms}", "leave ready exit=3", "alone ready"), cues: upAndDown(2)},
+	{name: "stops-by-itself", services: one("restart: {when: always}", "ready say=STOPPING=1 for=300ms exit=0", serves), cues: upAndDown(2)},
+	{name: "fails-stopping", services: one("", "ready say=STOPPING=1 for=300ms exit=3", serves), cues: upAndDown(2)},
+	{name: "asks-for-abort", services: one(aliveCheck+"}", "touch=alive ready say=WATCHDOG=trigger plain", "touch=alive ready"), cues: upAndDown(2)},
 	{name: "svcrun-killed", services: one("", serves), cues: []cue{start, ready(1), svcrun(syscall.SIGKILL), ready(2), stop, down}},
 	{name: "service-killed", services: one("", serves), cues: []cue{start, ready(1), child(syscall.SIGKILL), ready(2), stop, down}},
 	{name: "svcrun-terminated", services: one("restart: {when: always}", serves), cues: []cue{start, ready(1), svcrun(syscall.SIGTERM), ready(2), stop, down}},
@@ -155,6 +173,10 @@ var timeLimits = []scenario{
 		name: "never-ready-deaf", services: one("ready: {start_timeout: 400ms}\nrestart: {give_up: {starts: 2, within: 10m}}\ndrain: {steps: [TERM@300ms], kill_wait: 300ms}", "deaf for=20s"),
 		cues: leftDown,
 	},
+	{
+		name: "start-pre-hangs", services: one("ready: {start_timeout: 300ms}\nrestart: {when: no}\ndrain: {steps: [TERM@100ms], kill_wait: 100ms}\nstart_pre: [[/bin/sleep, 60]]", serves),
+		cues: leftDown,
+	},
 	{name: "never-ready-no", services: one("ready: {start_timeout: 500ms}\nrestart: {when: no}", "for=20s"), cues: leftDown},
 	{name: "runtime-max", services: one("runtime_max: 1s\nrestart: {give_up: {starts: 2, within: 10m}}", serves), cues: leftDown},
 }
@@ -170,6 +192,14 @@ var stops = []scenario{
 	{
 		name: "stop-hurried", services: one("drain: {steps: [TERM@10s], kill_wait: 500ms}", "deaf ready"),
 		cues: []cue{start, ready(1), stop, wrote("SIGTERM", 1), after(1200 * time.Millisecond), svcrun(syscall.SIGTERM), down},
+	},
+	{
+		name: "stop-of-the-unhealthy", services: one(aliveCheck+"}\ndrain: {steps: [TERM@10s]}", "slow=1500ms touch=alive ready"),
+		cues: []cue{start, ready(1), remove("alive"), wrote("SIGTERM", 1), stop, down},
+	},
+	{
+		name: "stop-in-start-pre", services: one("start_pre: [[/bin/sh, -c, 'touch $DIR/waits; exec sleep 60']]", serves),
+		cues: []cue{start, made("waits"), stop, down},
 	},
 	{name: "stop-at-start", services: one("", "for=20s"), cues: []cue{start, wrote("start", 1), stop, down}},
 	{name: "stop-of-a-crash", services: one("restart: {when: always}", "deaf ready"), cues: []cue{start, ready(1), stop, wrote("SIGTERM", 1), child(syscall.SIGKILL), down}},
@@ -189,6 +219,25 @@ var reloads = []scenario{
 	{
 		name: "reload-command", services: one("reload: {exec: [/usr/bin/touch, $DIR/reloaded]}\nready: {checks: []}", "for=300ms"),
 		cues: []cue{start, wrote("start", 1), reload, reloaded(1), stop, down},
+	},
+	{
+		name: "reload-at-start", services: one("reload: {signal: HUP}", "until=go ready"),
+		cues: []cue{start, wrote("start", 1), reload, after(300 * time.Millisecond), touch("go"), ready(1), after(500 * time.Millisecond), stop, down},
+	},
+	{
+		name: "reload-in-hold-off", services: one("reload: {signal: HUP}\nrestart: {base: 2s, cap: 2s}", crash, serves),
+		cues: []cue{start, ended(1), reload, ready(2), stop, down},
+	},
+	{
+		name: "reload-kills", services: one("reload: {signal: HUP}", "ready plain"),
+		cues: []cue{start, ready(1), wrote("dies", 1), after(200 * time.Millisecond), reload, down},
+	},
+	{
+		name: "reload-command-fails", services: one("reload: {exec: [/bin/false]}", serves),
+		cues: []cue{start, ready(1), reload, after(700 * time.Millisecond), stop, down},
+	},
+	{
+		name: "reload-by-itself", services: one("", "ready say=RELOADING=1 for=300ms say=READY=1 for=100ms exit=3", serves), cues: []cue{start, ended(1), ready(2), stop, down},
 	},
 	{name: "crash-in-reload", services: one("reload: {signal: HUP}", "turn=20s ready"), cues: []cue{start, ready(1), reload, wrote("SIGHUP", 1), child(syscall.SIGKILL), ready(2), stop, down}},
 }
@@ -237,6 +286,46 @@ var surroundings = []scenario{
 		name: "on-give-up", cues: []cue{start, endedOf("-alert", 1), down},
 		services: []service{
 			{suffix: "-worker", policy: "restart: {give_up: {starts: 2, within: 10m}}\non_give_up: [$NAME-alert.service]", runs: []string{crash}},
+			{suffix: "-alert", policy: "restart: {when: no}", runs: []string{"ready exit=0"}, hook: true},
+		},
+	},
+	{
+		name: "part-of-crashed", inOrder: true, cues: []cue{start, readyOf("-second", 1), touch("crash"), readyOf("-second", 2), stop, down},
+		services: []service{
+			{suffix: "-first", runs: []string{"ready until=crash exit=3", serves}},
+			{suffix: "-second", policy: "part_of: [$NAME-first.service]\nafter: [$NAME-first.service]", runs: []string{serves}},
+		},
+	},
+	{
+		name: "wants-failed", inOrder: true, cues: []cue{start, readyOf("-second", 1), stop, down},
+		services: []service{
+			{suffix: "-first", policy: "restart: {when: no}", runs: []string{"for=300ms exit=3"}},
+			{suffix: "-second", policy: "wants: [$NAME-first.service]\nafter: [$NAME-first.service]", runs: []string{serves}},
+		},
+	},
+	{
+		// The start that was waited for has failed, though the next one does not.
+		name: "requires-late", cues: []cue{start, readyOf("-first", 1), stop, down},
+		services: []service{
+			{suffix: "-first", runs: []string{"exit=3", serves}},
+			{suffix: "-second", policy: "requires: [$NAME-first.service]\nafter: [$NAME-first.service]", runs: []string{serves}},
+		},
+	},
+	{
+		name: "after-in-a-row", inOrder: true, cues: []cue{start, readyOf("-third", 1), stop, down},
+		services: []service{
+			{suffix: "-third", policy: "after: [$NAME-second.service]", runs: []string{serves}},
+			{suffix: "-first", runs: []string{"for=200ms ready"}},
+			{suffix: "-second", policy: "after: [$NAME-first.service]", runs: []string{"for=200ms ready slow=200ms"}},
+		},
+	},
+	{
+		name: "on-each-failure", cues: []cue{start, endedOf("-alert", 3), down},
+		services: []service{
+			{
+				suffix: "-worker", policy: "restart: {base: 1500ms, cap: 1500ms, give_up: {starts: 2, within: 10m}}\non_each_failure: [$NAME-alert.service]",
+				runs: []string{crash},
+			},
 			{suffix: "-alert", policy: "restart: {when: no}", runs: []string{"ready exit=0"}, hook: true},
 		},
 	},

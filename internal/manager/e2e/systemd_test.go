@@ -191,8 +191,8 @@ func (s *systemd) prepare(ctx context.Context, staged map[string]scenario) (map[
 				wanted = append(wanted, svc.unit(name))
 			}
 		}
-		// All are started in one go, as by svcgen run.
-		text := "[Unit]\nWants=" + strings.Join(wanted, " ") + "\n"
+		// All are started and stopped in one go, as by svcgen run.
+		text := "[Unit]\nWants=" + strings.Join(wanted, " ") + "\nPropagatesStopTo=" + strings.Join(one.units, " ") + "\n"
 		if err := s.m.WriteFile(path.Join(guestUnits, name+".target"), []byte(text), 0o644); err != nil {
 			return nil, err
 		}
@@ -249,9 +249,14 @@ func (s *onSystemd) ask(ctx context.Context, verb string, units ...string) error
 
 func (s *onSystemd) Start(ctx context.Context) error { return s.ask(ctx, "start", s.name+".target") }
 func (s *onSystemd) Stop(ctx context.Context) error {
-	return s.ask(ctx, "stop", append(s.units, s.name+".target")...)
+	return s.ask(ctx, "stop", s.name+".target")
 }
-func (s *onSystemd) Reload(ctx context.Context) error { return s.ask(ctx, "reload", s.units...) }
+
+// Reload may be refused, which svcgen run has no way to tell.
+func (s *onSystemd) Reload(ctx context.Context) error {
+	_, err := s.m.Exec(ctx, append([]string{"systemctl", "--no-block", "reload"}, s.units...)...)
+	return err
+}
 
 // Close leaves the units to the machine's end, but for what is not down.
 func (s *onSystemd) Close() {

@@ -17,6 +17,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strconv"
@@ -42,6 +43,9 @@ var words = map[string]func(r *run, value string){
 	"touch":  func(r *run, value string) { r.touch(value) },
 	"remove": func(r *run, value string) { _ = os.Remove(filepath.Join(r.dir, value)) },
 	"serve":  func(r *run, _ string) { r.serve() },
+	"say":    func(r *run, value string) { r.say(value) },
+	"leave":  func(r *run, _ string) { r.leave() },
+	"alone":  func(r *run, _ string) { r.alone() },
 	"answer": func(r *run, value string) { r.answer(value) },
 
 	// What it does when it is asked to stop: at once, if it is told nothing.
@@ -164,6 +168,32 @@ func (r *run) touch(name string) {
 	if err := os.WriteFile(filepath.Join(r.dir, name), nil, 0o666); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// leave starts a process that heeds nothing and is in nobody's way, in a session
+// of its own.
+func (r *run) leave() {
+	cmd := exec.Command("/bin/sh", "-c", "trap '' TERM HUP INT; sleep 30; sleep 30")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, "left"), []byte(strconv.Itoa(cmd.Process.Pid)), 0o666); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// alone notes whether what an earlier run has left is gone.
+func (r *run) alone() {
+	text, err := os.ReadFile(filepath.Join(r.dir, "left"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	word := "alone"
+	if syscall.Kill(number(string(text)), 0) == nil {
+		word = "in-company"
+	}
+	r.note(word)
 }
 
 // ready says so, and goes on when that has been heard.
