@@ -16,12 +16,13 @@ const (
 	withoutIdle // columns in which no row has anything
 	shortStates // systemd's state of the service, which implies the one of the unit
 	bareNames   // without .service
+	oneColumn   // for what is up or has ended: no service has both
 )
 
 // listText is the list in so many columns, 0 for any number.
 func listText(states []history.State, now time.Time, zone *time.Location, color bool, columns int) string {
 	t := listTable(states, now, zone, asItIs)
-	for narrow := withoutIdle; narrow <= bareNames && columns > 0 && t.width() > columns; narrow++ {
+	for narrow := withoutIdle; narrow <= oneColumn && columns > 0 && t.width() > columns; narrow++ {
 		t = listTable(states, now, zone, narrow)
 	}
 	return t.text(color, columns)
@@ -29,18 +30,12 @@ func listText(states []history.State, now time.Time, zone *time.Location, color 
 
 func listTable(states []history.State, now time.Time, zone *time.Location, narrow int) table {
 	t := table{cuts: []int{0, 3}}
-	t.add(row(faint, "UNIT", "STATE", "RESTARTS", "LAST CAUSE", "UP SINCE"+zoneHead(zone), "NEXT RESTART")...)
+	head := []any{"UNIT", "STATE", "RESTARTS", "LAST CAUSE", "UP SINCE" + zoneHead(zone), "NEXT RESTART"}
+	if narrow >= oneColumn {
+		head = append(head[:3], "UP SINCE"+zoneHead(zone)+", OR LAST CAUSE")
+	}
+	t.add(row(faint, head...)...)
 	for _, s := range states {
-		last, next, since := none, none, none
-		if end, ok := s.LastEnd(); ok {
-			last = endText(end)
-		}
-		if at, ok := s.NextRestart(); ok {
-			next = "in " + spanText(max(0, at.Sub(now)))
-		}
-		if at, ok := s.UpSince(); ok {
-			since = timeText(at, zone)
-		}
 		name, state := s.Unit, s.ActiveState+" ("+s.SubState+")"
 		if narrow >= shortStates {
 			state = s.SubState
@@ -48,15 +43,45 @@ func listTable(states []history.State, now time.Time, zone *time.Location, narro
 		if narrow >= bareNames {
 			name = bareName(name)
 		}
-		t.add(
-			cell{name, plain}, cell{state, stateStyle(s)},
-			cell{strconv.Itoa(s.NRestarts), plain}, cell{last, plain}, cell{since, plain}, cell{next, plain},
-		)
+		cells := []cell{{name, plain}, {state, stateStyle(s)}, {strconv.Itoa(s.NRestarts), plain}}
+		last, since, next := courseTexts(s, now, zone)
+		if narrow >= oneColumn {
+			t.add(append(cells, cell{inOne(last, since, next), plain})...)
+			continue
+		}
+		t.add(append(cells, cell{last, plain}, cell{since, plain}, cell{next, plain})...)
 	}
 	if narrow >= withoutIdle {
 		t.dropEmpty()
 	}
 	return t
+}
+
+// courseTexts are why a service's last run ended, since when it is up, and when it
+// is started again.
+func courseTexts(s history.State, now time.Time, zone *time.Location) (last, since, next string) {
+	last, since, next = none, none, none
+	if end, ok := s.LastEnd(); ok {
+		last = endText(end)
+	}
+	if at, ok := s.UpSince(); ok {
+		since = timeText(at, zone)
+	}
+	if at, ok := s.NextRestart(); ok {
+		next = "in " + spanText(max(0, at.Sub(now)))
+	}
+	return last, since, next
+}
+
+// inOne is what there is of these.
+func inOne(last, since, next string) string {
+	switch {
+	case since != none:
+		return since
+	case next != none:
+		return "next " + next + " after " + last
+	}
+	return last
 }
 
 func stateStyle(s history.State) style {

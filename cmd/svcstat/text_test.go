@@ -74,9 +74,13 @@ UNIT            STATE         RESTARTS  LAST CAUSE        UP SINCE (UTC)       N
 api.service     running       2         -                 2026-01-31 14:00:00  -
 worker.service  auto-restart  12        exit-code code=3  -                    in 26.0s
 `}, {both, 75, `
-UNIT    STATE         RESTARTS  LAST CA…  UP SINCE (UTC)       NEXT RESTART
-api     running       2         -         2026-01-31 14:00:00  -
-worker  auto-restart  12        exit-co…  -                    in 26.0s
+UNIT    STATE         RESTARTS  UP SINCE (UTC), OR LAST CAUSE
+api     running       2         2026-01-31 14:00:00
+worker  auto-restart  12        next in 26.0s after exit-code code=3
+`}, {both, 55, `
+UNIT    STATE         RESTARTS  UP SINCE (UTC), OR LAS…
+api     running       2         2026-01-31 14:00:00
+worker  auto-restart  12        next in 26.0s after exi…
 `}} {
 		if got := "\n" + listText(test.states, now, time.UTC, false, test.columns); got != test.want {
 			t.Errorf("%d columns: got%s\nwant%s", test.columns, got, test.want)
