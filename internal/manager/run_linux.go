@@ -75,6 +75,9 @@ func prepare(o Options) (*runner, error) {
 		words: make(chan string), closed: make(chan struct{}),
 	}
 	r.catch()
+	for _, fd := range proc.InheritedDescriptors() {
+		unix.CloseOnExec(fd) // it is none of the services'
+	}
 	var err error
 	if r.table, err = proc.NewTable(); err != nil {
 		return nil, err

@@ -277,7 +277,7 @@ func TestAServiceFindsWhatSystemdWouldGiveIt(t *testing.T) {
 	if err := os.WriteFile(dir+"/vars", []byte("# a comment\nFROM_FILE='a  b'\nOVER=file\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m := manage(t, shell("env", "env >$DIR/env; ulimit -n >$DIR/nofile; cat $CREDENTIALS_DIRECTORY/token >$DIR/token; pwd >$DIR/pwd; umask >$DIR/umask;"+
+	m := manage(t, shell("env", "env >$DIR/env; ulimit -n >$DIR/nofile; cat $CREDENTIALS_DIRECTORY/token >$DIR/token; pwd >$DIR/pwd; test -e /proc/$$/fd/3 -o -e /proc/$$/fd/4 && echo some >$DIR/fds || echo none >$DIR/fds; umask >$DIR/umask;"+
 		"grep SigIgn /proc/self/status >$DIR/ignored; test -t 0 || echo no terminal; cat; exit 7", `
 working_dir: $DIR
 env: {OVER: unit, PLAIN: "with blank"}
@@ -285,7 +285,10 @@ env_files: [`+dir+`/vars, -/nowhere/at/all]
 credentials: {token: `+dir+`/secret}
 dirs: {state: [app], runtime: [app], cache: [app/c]}
 resources: {nofile: 123}
-`+once), func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "CALLERS=secret") })
+`+once), func(cmd *exec.Cmd) {
+		cmd.Env = append(cmd.Env, "CALLERS=secret")
+		cmd.ExtraFiles = []*os.File{os.Stdin, os.Stdin}
+	})
 	m.ends(7)
 	env := variables(t, m.dir+"/env")
 	for name, want := range map[string]string{
@@ -305,7 +308,7 @@ resources: {nofile: 123}
 		}
 	}
 	for file, want := range map[string]string{
-		"nofile": "123", "token": "hush", "pwd": m.dir, "umask": "0022", "ignored": "SigIgn:\t0000000000001000",
+		"nofile": "123", "token": "hush", "pwd": m.dir, "fds": "none", "umask": "0022", "ignored": "SigIgn:\t0000000000001000",
 	} {
 		text, err := os.ReadFile(filepath.Join(m.dir, file))
 		if got := strings.TrimSpace(string(text)); err != nil || got != want {
