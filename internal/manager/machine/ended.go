@@ -16,7 +16,7 @@ import (
 // src/core/service.c, service_enter_dead). A stop that has been asked for
 // meanwhile is not undone by a restart.
 func (u *unit) enterDead() {
-	stopped := u.run.forbid || u.job.stopping
+	stopped := u.job.stopping
 	decision := u.plan.Restarts.Rules.Decide(policy.End{Result: u.run.result, Main: u.run.exit, Stopped: stopped})
 	failure := u.run.result != policy.Success && u.run.result != policy.ExecCondition
 	u.run.success = !failure
@@ -119,7 +119,7 @@ func (u *unit) ending(d policy.Decision) *timeline.End {
 		Result: string(u.run.result), Main: historyExit(u.run.exit),
 		Command: u.run.failedCommand, Control: historyExit(u.run.failedExit),
 		Started: u.run.begun, Ready: u.run.ready, Ended: u.m.now,
-		Stopped:  u.run.stoppedFirst || u.run.forbid && u.run.exit.How == policy.NoExit,
+		Stopped:  u.run.stoppedFirst || u.run.stopped && u.run.exit.How == policy.NoExit,
 		TimedOut: u.run.timedOut, Watchdog: u.watchdogLimit(), Message: u.run.message, Line: u.run.line,
 	}.Judge()
 	return &timeline.End{

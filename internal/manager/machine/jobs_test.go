@@ -318,3 +318,44 @@ func TestAStopOfAllIsToldToBeOne(t *testing.T) {
 			done 0
 	`)
 }
+
+func TestAStartTakesAStopBackThatStillWaits(t *testing.T) {
+	play(t, of(simple("a"), simple("b", after("a")), simple("c", after("a"))), `
+		> start
+			a: starting 1, restart 0
+			a: spawn main: /bin/a
+		> says a READY=1
+			a: ready after 0
+			b: starting 1, restart 0
+			b: spawn main: /bin/b
+			c: starting 1, restart 0
+			c: spawn main: /bin/c
+		> says b READY=1
+			b: ready after 0
+		> stop c
+			c: stopping: a stop was asked for
+			c: SIGTERM to main
+		> exit c 0
+			c: ended after 0: stop-requested, result success: a stop was asked for
+			c: release
+		> exit a 1
+			a: ended after 0: exit-code, result exit-code: Restart=on-failure, result exit-code
+			a: restarting in 1s
+		> 1s
+			a: starting 2, restart 1
+			a: spawn main: /bin/a
+		> stop b
+			b: stopping: a stop was asked for
+			b: SIGTERM to main
+		> stop a
+		> start a
+		> start c
+		> exit b 0
+			b: ended after 1s: stop-requested, result success: a stop was asked for
+			b: release
+		> says a READY=1
+			a: ready after 0
+			c: starting 2, restart 0
+			c: spawn main: /bin/c
+	`)
+}

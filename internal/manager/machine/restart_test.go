@@ -346,3 +346,49 @@ func TestAStopThatFailsIsAFailureToo(t *testing.T) {
 			done 137
 	`)
 }
+
+func TestASeriesEndsWithAStop(t *testing.T) {
+	play(t, of(simple("a"), simple("z")), `
+		> start
+			a: starting 1, restart 0
+			a: spawn main: /bin/a
+			z: starting 1, restart 0
+			z: spawn main: /bin/z
+		> exit a 1
+			a: ended after 0: exit-code, result exit-code: Restart=on-failure, result exit-code
+			a: restarting in 1s
+		> 1s
+			a: starting 2, restart 1
+			a: spawn main: /bin/a
+		> says a READY=1
+			a: ready after 0
+		> stop a
+			a: stopping: a stop was asked for
+			a: SIGTERM to main
+		> exit a 0
+			a: ended after 0: stop-requested, result success: a stop was asked for
+			a: release
+		> start a
+			a: starting 3, restart 0
+			a: spawn main: /bin/a
+		> exit a 1
+			a: ended after 0: exit-code, result exit-code: Restart=on-failure, result exit-code
+			a: restarting in 1s
+	`)
+}
+
+func TestASuccessIsNothingForOnFailure(t *testing.T) {
+	play(t, of(simple("a", onFail("b"), restarts(policy.RestartAlways)), simple("b")), `
+		> start
+			a: starting 1, restart 0
+			a: spawn main: /bin/a
+		> says a READY=1
+			a: ready after 0
+		> exit a 0
+			a: ended after 0: clean, result success: Restart=always, result success
+			a: restarting in 1s
+		> 1s
+			a: starting 2, restart 1
+			a: spawn main: /bin/a
+	`)
+}

@@ -274,6 +274,22 @@ func TestARunMayTakeSoLongAndNoLonger(t *testing.T) {
 			a: ended result=timeout message="RuntimeMaxSec= was reached" after 1min 10s: unknown, result timeout: Restart=on-failure, result timeout
 			a: restarting in 1s
 	`)
+	play(t, of(simple("a", short, bySignal)), `
+		> start
+			a: starting 1, restart 0
+			a: spawn main: /bin/a
+		> says a READY=1
+			a: ready after 0
+		> 50s
+		> reload
+			a: reloading
+			a: SIGHUP to main
+		> 20s
+		> says a RELOADING=1 READY=1
+			a: reloaded
+			a: stopping: it has run for the 1min of RuntimeMaxSec=
+			a: SIGTERM to main
+	`)
 	play(t, of(simple("a", short)), `
 		> start
 			a: starting 1, restart 0

@@ -13,7 +13,7 @@ import (
 // stop runs a stop job (systemd: src/core/service.c, service_stop). One that
 // finds the service on its way out joins it.
 func (u *unit) stop() {
-	u.run.forbid = true
+	u.run.stopped = true
 	switch {
 	case u.state.down():
 		u.jobsOver()
@@ -141,7 +141,7 @@ func (u *unit) exited(e Exited) {
 		return
 	}
 	u.main = process{}
-	u.run.exit, u.run.line, u.run.stoppedFirst = e.Exit, e.Line, u.run.forbid
+	u.run.exit, u.run.line, u.run.stoppedFirst = e.Exit, e.Line, u.run.stopped
 	result := u.plan.Restarts.Rules.Result(e.Exit)
 	if u.plan.Main.MayErr {
 		result = policy.Success

@@ -54,8 +54,8 @@ type run struct {
 	message       string // why something could not be executed
 
 	why          string // why it is stopped
-	forbid       bool   // a stop was asked for: no restart
-	stoppedFirst bool   // and it was before the main process ended
+	stopped      bool   // a stop that was asked for has begun
+	stoppedFirst bool   // and it did before the main process ended
 	timedOut     history.TimedOut
 	watchdog     time.Duration // its limit; 0 for none
 	watchdogAt   time.Time     // when it barks; zero while it sleeps
