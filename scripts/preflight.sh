@@ -67,6 +67,14 @@ look_for_manual() {
 	has fish || packages="$packages fish"
 }
 
+# look_for_packaging finds what the packages are checked with: the rpm is installed
+# by rpm itself. The tests skip aloud where they are missing.
+look_for_packaging() {
+	has rpm || packages="$packages rpm"
+	has rpmlint || packages="$packages rpmlint"
+	has lintian || packages="$packages lintian"
+}
+
 # look_for_vm finds what make test-vm needs beside that; the test says it itself
 # where it cannot be installed.
 look_for_vm() {
@@ -82,6 +90,7 @@ look() {
 	look_for_lab
 	look_for_supervisors
 	look_for_manual
+	look_for_packaging
 }
 
 install() {

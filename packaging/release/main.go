@@ -162,6 +162,9 @@ func (j job) releasable() error {
 	if !releaseTag.MatchString(j.tag) {
 		return fmt.Errorf("version %q is none of a release; write VERSION=v1.2.3", j.tag)
 	}
+	if err := checkCommit(j.tag); err != nil {
+		return err
+	}
 	text, err := os.ReadFile(changelogFile)
 	if err != nil {
 		return err

@@ -110,6 +110,21 @@ func licenceOf(text string) (string, error) {
 	return strings.Join(known, " AND "), nil
 }
 
+// packagingFile is what nfpm reads.
+const packagingFile = "packaging/nfpm.yaml"
+
+// checkLicence holds the packages' licence against what is linked.
+func checkLicence(modules []module) error {
+	text, err := os.ReadFile(packagingFile)
+	if err != nil {
+		return err
+	}
+	if line := "license: " + licences(modules); !strings.Contains(string(text), "\n"+line+"\n") {
+		return fmt.Errorf("%s: the line is to be %q, by what the programs link", packagingFile, line)
+	}
+	return nil
+}
+
 // licences are those of all that is shipped.
 func licences(modules []module) string {
 	all := []string{"Apache-2.0"} // svckit's own

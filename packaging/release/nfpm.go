@@ -25,7 +25,7 @@ func (j job) pack(stage, arch, format string) (string, error) {
 	}[format]
 	target := filepath.Join(j.dist, name)
 	nfpm := exec.Command("go", "tool", "-modfile=tools/nfpm/go.mod", "nfpm", "package",
-		"--config=packaging/nfpm.yaml", "--packager="+format, "--target="+target)
+		"--config="+packagingFile, "--packager="+format, "--target="+target)
 	nfpm.Env = append(os.Environ(),
 		"ARCH="+arch, "VERSION="+j.number, "STAGE="+filepath.ToSlash(stage),
 		"SOURCE_DATE_EPOCH="+strconv.FormatInt(j.when.Unix(), 10))

@@ -72,8 +72,10 @@ func (j job) gather() (material, error) {
 	if m.changes, err = packageChangelog(parseChangelog(string(m.log)), j); err != nil {
 		return m, err
 	}
-	m.modules, err = linkedModules(j.archs)
-	return m, err
+	if m.modules, err = linkedModules(j.archs); err != nil {
+		return m, err
+	}
+	return m, checkLicence(m.modules)
 }
 
 // stageOf is the directory out of which everything of an architecture is made:
