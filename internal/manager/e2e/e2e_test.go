@@ -101,11 +101,11 @@ func newPair(ctx context.Context, t *testing.T, suite lab.Suite, service string)
 	if err := systemd.watch(ctx, func(err error) { t.Error(err) }); err != nil {
 		t.Fatal(err)
 	}
-	programs, err := filepath.Abs(labtest.Programs(t))
+	programs := labtest.Programs(t)
+	run, err := newSvcgen(dir, name, filepath.Join(programs, "svcgen"), filepath.Join(programs, "svcrun"), service)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := &svcgen{programs: programs, service: service, target: name, dir: dir}
 	return &pair{version: strconv.Itoa(m.Version()), target: target, players: [2]player{systemd, run}, got: map[string]outcome{}}
 }
 

@@ -23,21 +23,51 @@ import (
 )
 
 // svcgen is svcgen run as a stage for scenarios, each with a process of its own.
+// It runs as nobody: it needs no root, and so leaves nothing in the directories
+// that are root's.
 type svcgen struct {
-	programs string // the directory of svckit's programs
-	service  string // the program of the services
-	target   string
-	dir      string // of the scenarios
+	target string
+	dir    string // of the scenarios, and of all that they write
+}
+
+// nobody is a user that owns nothing (systemd: src/basic/user-util.h,
+// UID_NOBODY).
+const nobody = 65534
+
+// newSvcgen has copies of the programs where nobody can execute them.
+func newSvcgen(dir, target string, programs ...string) (*svcgen, error) {
+	s := &svcgen{target: target, dir: dir}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return nil, err
+	}
+	for _, program := range programs {
+		text, err := os.ReadFile(program)
+		if err == nil {
+			err = os.WriteFile(s.program(filepath.Base(program)), text, 0o755)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return s, s.mkdir(filepath.Join(dir, "home"))
+}
+
+func (s *svcgen) program(name string) string { return filepath.Join(s.dir, name) }
+
+// mkdir makes a directory of nobody's.
+func (s *svcgen) mkdir(dir string) error {
+	return errors.Join(os.Mkdir(dir, 0o755), os.Chown(dir, nobody, nobody))
 }
 
 func (s *svcgen) prepare(_ context.Context, staged map[string]scenario) (map[string]stage, error) {
 	stages := map[string]stage{}
 	for name, sc := range staged {
 		one := &onSvcgen{svcgen: s, dir: filepath.Join(s.dir, name), units: map[string]*unitTold{}}
-		if err := os.Mkdir(one.dir, 0o755); err != nil {
+		if err := s.mkdir(one.dir); err != nil {
 			return nil, err
 		}
-		if err := os.WriteFile(filepath.Join(one.dir, "policy.yaml"), []byte(sc.file(name, one.dir, s.service)), 0o644); err != nil {
+		file := sc.file(name, one.dir, s.program("service"))
+		if err := os.WriteFile(filepath.Join(one.dir, "policy.yaml"), []byte(file), 0o644); err != nil {
 			return nil, err
 		}
 		for _, svc := range sc.services {
@@ -110,9 +140,10 @@ func (s *onSvcgen) Start(ctx context.Context) error {
 			return err
 		}
 	}
-	cmd := exec.Command(filepath.Join(s.programs, "svcgen"), "run", "policy.yaml",
-		"--svcrun", filepath.Join(s.programs, "svcrun"), "--target", s.target, "--format=json")
-	cmd.Dir = s.dir
+	cmd := exec.Command(s.program("svcgen"), "run", "policy.yaml", "--svcrun", s.program("svcrun"), "--target", s.target, "--format=json")
+	home := s.program("home")
+	cmd.Dir, cmd.Env = s.dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_RUNTIME_DIR=" + home}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	cmd.Stderr = &lockedWriter{&s.mu, &s.output}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
