@@ -5,6 +5,10 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/svckit/svckit/internal/manager/plan"
 )
@@ -18,8 +22,11 @@ type Host struct {
 	UID                                  int
 	UserName, Group, HomeDir, Shell, Dir string // Dir is this manager's own
 
-	made []string // directories that Close removes
+	lock *os.File // on Dir, for as long as this process lives
 }
+
+// ownPrefix begins the names of managers' own directories.
+const ownPrefix = "svcgen-run-"
 
 // ThisHost finds it out, and makes a directory for this manager, which Close
 // removes. Where none can be made, as in a container that is all read-only, it
@@ -40,7 +47,8 @@ func ThisHost(getenv func(string) string) *Host {
 		if parent == "" {
 			continue
 		}
-		if dir, err := os.MkdirTemp(parent, "svcgen-run-"); err == nil {
+		h.removeStale(parent)
+		if dir, err := os.MkdirTemp(parent, ownPrefix); err == nil {
 			h.own(dir, parent)
 			break
 		}
@@ -54,7 +62,8 @@ func ThisHost(getenv func(string) string) *Host {
 // there is none or none to write to, that is in it.
 func (h *Host) own(dir, parent string) {
 	_ = os.Chmod(dir, 0o711)
-	h.Dir, h.made = dir, []string{dir}
+	h.Dir = dir
+	h.lock, _ = lockDir(dir)
 	if parent != h.Runtime {
 		h.Runtime = filepath.Join(dir, "run")
 		_ = os.Mkdir(h.Runtime, 0o755)
@@ -78,9 +87,55 @@ func (h *Host) whoAmI(getenv func(string) string) {
 
 // Close removes what ThisHost has made.
 func (h *Host) Close() {
-	for _, dir := range h.made {
-		_ = os.RemoveAll(dir)
+	if h.Dir == "" {
+		return
 	}
+	_ = os.RemoveAll(h.Dir)
+	if h.lock != nil {
+		_ = h.lock.Close()
+	}
+}
+
+// staleAge is how old a directory has to be that belongs to a manager that is
+// gone: one that has just been made is not locked yet.
+const staleAge = time.Minute
+
+// removeStale removes what managers of this user have left that were killed:
+// there may be credentials in it.
+func (h *Host) removeStale(parent string) {
+	dirs, _ := filepath.Glob(filepath.Join(parent, ownPrefix+"*"))
+	for _, dir := range dirs {
+		info, err := os.Lstat(dir)
+		if err != nil || !info.IsDir() || time.Since(info.ModTime()) < staleAge || !isOwnedBy(info, h.UID) {
+			continue
+		}
+		if lock, err := lockDir(dir); err == nil {
+			units, _ := filepath.Glob(filepath.Join(dir, "credentials", "*"))
+			for _, credentials := range units {
+				takeCredentials(credentials)
+			}
+			_ = os.RemoveAll(dir)
+			_ = lock.Close()
+		}
+	}
+}
+
+func isOwnedBy(info os.FileInfo, uid int) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == uid
+}
+
+// lockDir locks a directory until the file is closed, or this process dies.
+func lockDir(dir string) (*os.File, error) {
+	file, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
 }
 
 // System is what the specifiers of units stand for here.

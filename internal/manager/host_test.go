@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // userHost is ThisHost as a user's, whoever runs the tests.
@@ -53,6 +54,41 @@ func TestNothingThatCanBeWrittenIsNoReasonNotToRun(t *testing.T) {
 	r := &runner{host: h}
 	if at := r.notifyAddress("a.service"); h.Dir != "" || !strings.HasPrefix(at, "@svckit/") {
 		t.Errorf("%s in %q; want an abstract name, and no directory", at, h.Dir)
+	}
+}
+
+func TestWhatAKilledManagerHasLeftIsRemovedByTheNext(t *testing.T) {
+	dir := t.TempDir()
+	old := time.Now().Add(-time.Hour)
+	make1 := func(name string) string {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(path+"/credentials/a.service", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		_ = os.WriteFile(path+"/credentials/a.service/token", []byte("hush"), 0o400)
+		_ = os.Chmod(path+"/credentials/a.service", 0o500)
+		_ = os.Chtimes(path, old, old)
+		return path
+	}
+	stale, others, running, young := make1("svcgen-run-1"), make1("else"), make1("svcgen-run-2"), make1("svcgen-run-3")
+	lock, err := lockDir(running)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	_ = os.Chtimes(young, time.Now(), time.Now())
+	t.Cleanup(func() {
+		for _, path := range []string{others, running, young} {
+			takeCredentials(path + "/credentials/a.service")
+		}
+	})
+	(&Host{UID: os.Geteuid() + 1}).removeStale(dir)
+	if !exists(stale) {
+		t.Error("another user's was removed")
+	}
+	(&Host{UID: os.Geteuid()}).removeStale(dir)
+	if exists(stale) || !exists(others) || !exists(running) || !exists(young) {
+		t.Errorf("stale %v, another's %v, of one that runs %v, one just made %v; want but the first", exists(stale), exists(others), exists(running), exists(young))
 	}
 }
 
