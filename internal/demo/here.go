@@ -36,6 +36,7 @@ func here(ctx context.Context, out *output, bin string) error {
 	out.chapter("a policy, worker.yaml")
 	out.say("%s", text)
 	out.chapter("the unit that svcgen makes of it, with every derived number explained")
+	out.say("$ svcgen generate worker.yaml --target %s", demoTarget)
 	unit, err := exec.CommandContext(ctx, filepath.Join(bin, "svcgen"), "generate", path, "--target", demoTarget).Output()
 	if err != nil {
 		return fmt.Errorf("svcgen generate: %w", err)

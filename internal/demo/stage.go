@@ -40,7 +40,7 @@ func startStage(ctx context.Context, out *output, bin, path, port string) (*stag
 	if err != nil {
 		return nil, err
 	}
-	out.now("operator", "svcgen run worker.yaml")
+	out.say("$ svcgen run worker.yaml --target %s", demoTarget)
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -84,8 +84,8 @@ func (s *stage) until(what string) error {
 	return fmt.Errorf("svcgen run has ended, and nothing said %q", what)
 }
 
-// ready waits until the service is.
-func (s *stage) ready() error { return s.until("  ready after ") }
+// ready waits until the service is, and its live check holds.
+func (s *stage) ready() error { return s.until("status: ready 1/1, live 1/1") }
 
 func (s *stage) crashTwice() error {
 	for range 2 {
