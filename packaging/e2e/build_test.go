@@ -82,7 +82,8 @@ func runMake(tree, version, targets, archs string) (string, error) {
 	defer cancel()
 	args := append(strings.Fields(targets), "VERSION=v"+version, "ARCHS="+archs)
 	cmd := exec.CommandContext(ctx, "make", append([]string{"-C", tree}, args...)...)
-	cmd.Env = []string{fmt.Sprintf("SOURCE_DATE_EPOCH=%d", commitTime)}
+	// Without its directory in it, a package is compiled once for all copies.
+	cmd.Env = []string{fmt.Sprintf("SOURCE_DATE_EPOCH=%d", commitTime), "GOFLAGS=-trimpath"}
 	for _, variable := range os.Environ() {
 		if name, _, _ := strings.Cut(variable, "="); !slices.Contains([]string{"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "VERSION", "DIST", "GOFLAGS", "SVCKIT_BIN"}, name) {
 			cmd.Env = append(cmd.Env, variable)

@@ -1,10 +1,10 @@
 package e2e
 
 import (
-	"fmt"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/svckit/svckit/internal/lab"
@@ -24,11 +24,16 @@ func TestRpmLivesAndGoes(t *testing.T) {
 			database := t.TempDir()
 			rpm := func(argv ...string) {
 				t.Helper()
-				// Debian's rpm wants to be told that it is meant. What it knows to be installed
-				// is kept out of the machine, as it takes the link of proc(5) for the host's root
-				// there. Nothing of Debian's provides anything to rpm.
-				argv = append([]string{"--force-debian", fmt.Sprintf("--root=/proc/%d/root", l.Pid()), "--dbpath=" + database, "--nodeps"}, argv...)
-				if out, err := exec.CommandContext(t.Context(), program, argv...).CombinedOutput(); err != nil || len(out) > 0 {
+				// rpm is the host's, with the machine's root and its namespaces but for that of
+				// mounts: its scripts run as if it were installed there. Debian's rpm wants to be
+				// told that it is meant, and nothing of Debian's provides anything to rpm. What it
+				// has installed is kept out of the machine.
+				pid := strconv.Itoa(l.Pid())
+				argv = append([]string{
+					"--target=" + pid, "--pid", "--uts", "--ipc", "--net", "--cgroup", "--", program,
+					"--root=/proc/" + pid + "/root", "--force-debian", "--dbpath=" + database, "--nodeps",
+				}, argv...)
+				if out, err := exec.CommandContext(t.Context(), "nsenter", argv...).CombinedOutput(); err != nil || len(out) > 0 {
 					t.Fatalf("rpm %v: %v\n%s", argv, err, out)
 				}
 			}
