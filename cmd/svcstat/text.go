@@ -9,6 +9,7 @@ import (
 
 	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/history/journal"
+	"github.com/svckit/svckit/internal/syntax"
 )
 
 // All that a user sees of text stands here, but for the one-line errors beside
@@ -200,13 +201,13 @@ func historyTable(runs []history.Run, tails [][]string, now time.Time, zone *tim
 			started = timeText(r.Started, zone)
 		}
 		if d, ok := r.ReadyAfter(); ok {
-			ready = spanText(d)
+			ready = syntax.AboutDuration(d)
 		}
 		if d, ok := upTime(r, now); ok {
-			up = spanText(d)
+			up = syntax.AboutDuration(d)
 		}
 		if r.Delay > 0 {
-			delay = spanText(r.Delay)
+			delay = syntax.AboutDuration(r.Delay)
 		}
 		cause, look := runCause(r)
 		t.add(
@@ -305,22 +306,4 @@ func zoneHead(zone *time.Location) string {
 
 func timeText(t time.Time, zone *time.Location) string {
 	return t.In(zone).Format("2006-01-02 15:04:05")
-}
-
-// spanText is a span as a person reads it: three digits or two units.
-func spanText(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d < time.Second:
-		return strconv.FormatInt(d.Round(time.Millisecond).Milliseconds(), 10) + "ms"
-	case d < 10*time.Second:
-		return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + "s"
-	case d < time.Minute:
-		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + "s"
-	case d < time.Hour:
-		return fmt.Sprintf("%dmin %ds", d/time.Minute, d%time.Minute/time.Second)
-	case d < day:
-		return fmt.Sprintf("%dh %dmin", d/time.Hour, d%time.Hour/time.Minute)
-	}
-	return fmt.Sprintf("%dd %dh", d/day, d%day/time.Hour)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/internal/syntax"
 )
 
 // The text of `svcstat list`, by the rules of text.go.
@@ -68,7 +69,7 @@ func courseTexts(s history.State, now time.Time, zone *time.Location) (last, sin
 		since = timeText(at, zone)
 	}
 	if at, ok := s.NextRestart(); ok {
-		next = "in " + spanText(max(0, at.Sub(now)))
+		next = "in " + syntax.AboutDuration(max(0, at.Sub(now)))
 	}
 	return last, since, next
 }

@@ -10,18 +10,6 @@ import (
 
 var now = time.Date(2026, 1, 31, 15, 0, 0, 0, time.UTC)
 
-func TestSpansAreShortAndPrecise(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0ms", 1499 * time.Microsecond: "1ms", 999 * time.Millisecond: "999ms", time.Second: "1.00s",
-		2274 * time.Millisecond: "2.27s", 26457 * time.Millisecond: "26.5s", 90 * time.Second: "1min 30s",
-		59*time.Minute + 59*time.Second: "59min 59s", 2*time.Hour + 5*time.Minute: "2h 5min", 76 * time.Hour: "3d 4h",
-	} {
-		if got := spanText(d); got != want {
-			t.Errorf("spanText(%v) = %q, want %q", d, got, want)
-		}
-	}
-}
-
 // twoServices are services for a list: one that is up and one that waits.
 func twoServices() []history.State {
 	return []history.State{

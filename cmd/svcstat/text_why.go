@@ -58,7 +58,7 @@ func (x explained) since(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf(" since %s (%s)", x.at(t), spanText(max(0, x.now.Sub(t))))
+	return fmt.Sprintf(" since %s (%s)", x.at(t), syntax.AboutDuration(max(0, x.now.Sub(t))))
 }
 
 // stateSentence says what the service does now.
@@ -237,7 +237,7 @@ func (x explained) restartText() string {
 		}
 		return "It waits for ever, as its RestartSec= says: only a start ends that."
 	}
-	text := fmt.Sprintf("The restart comes at %s, in %s", x.at(x.Next), spanText(max(0, x.Next.Sub(x.now))))
+	text := fmt.Sprintf("The restart comes at %s, in %s", x.at(x.Next), syntax.AboutDuration(max(0, x.Next.Sub(x.now))))
 	if x.settings != nil && x.settings.RandomDelay > 0 {
 		text += " and up to " + syntax.FormatDuration(x.settings.RandomDelay) + " of jitter"
 	}

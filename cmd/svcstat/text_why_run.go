@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/internal/syntax"
 )
 
 // The sentences of `svcstat why` about a run and how it ended.
@@ -20,7 +21,7 @@ func (x explained) runSentence(which string, r history.Run) string {
 	if !r.Running && !r.Ended.IsZero() {
 		ended := "ended at " + x.at(r.Ended)
 		if r.Up > 0 {
-			ended += ", after " + spanText(r.Up)
+			ended += ", after " + syntax.AboutDuration(r.Up)
 		}
 		clauses = append(clauses, ended)
 	}
@@ -51,7 +52,7 @@ func readyClause(r history.Run) string {
 	case ok && after < time.Millisecond:
 		return "was ready at once"
 	case ok:
-		return "was ready after " + spanText(after)
+		return "was ready after " + syntax.AboutDuration(after)
 	case r.Started.IsZero(), r.Running, r.Cause == history.Clean:
 		return ""
 	}
@@ -85,7 +86,7 @@ func stopSentence(r history.Run) string {
 		case "stop":
 			name = "SIG" + p.Signal
 		}
-		parts = append(parts, name+" "+spanText(time.Duration(p.TookUsec)*time.Microsecond))
+		parts = append(parts, name+" "+syntax.AboutDuration(time.Duration(p.TookUsec)*time.Microsecond))
 	}
 	if len(parts) == 0 {
 		return ""

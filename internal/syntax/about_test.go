@@ -7,9 +7,10 @@ import (
 
 func TestASpanForPeopleHasThreeDigitsOrTwoUnits(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0ms", 499 * time.Microsecond: "0ms", 34567 * time.Microsecond: "35ms", time.Second: "1.00s",
-		2*time.Second + 71*time.Millisecond: "2.07s", 12345 * time.Millisecond: "12.3s", 61 * time.Second: "1min 1s",
-		3*time.Hour + 25*time.Minute + 59*time.Second: "3h 25min", 49 * time.Hour: "2d 1h", Infinity: "infinity",
+		0: "0ms", 499 * time.Microsecond: "0ms", 1499 * time.Microsecond: "1ms", 999 * time.Millisecond: "999ms",
+		time.Second: "1.00s", 2274 * time.Millisecond: "2.27s", 26457 * time.Millisecond: "26.5s", 90 * time.Second: "1min 30s",
+		59*time.Minute + 59*time.Second: "59min 59s", 2*time.Hour + 5*time.Minute: "2h 5min", 76 * time.Hour: "3d 4h",
+		Infinity: "infinity",
 	} {
 		if got := AboutDuration(d); got != want {
 			t.Errorf("%v: %s; want %s", d, got, want)
