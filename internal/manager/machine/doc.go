@@ -32,8 +32,9 @@
 // What systemd has and this has not, as no unit of svcgen's can need it:
 // ExecStop=, ExecStopPost=, other types than notify, a change of the main
 // process by MAINPID=, kept descriptors, MONOTONIC_USEC= of a reload (svcrun's
-// own answer is always to the last one), the out-of-memory killer's results,
-// and conditions of [Unit]. A stop that starts the watchdog anew after it has
+// own answer is always to the last one), the reload without end of systemd
+// before 259, the out-of-memory killer's results, and conditions of [Unit]. Up to
+// 258 systemd counts a start that comes during a stop twice; here it is one. A stop that starts the watchdog anew after it has
 // barked, for which systemd has no bound, is bounded here.
 //
 // New and Machine.Step are the entry points.

@@ -286,7 +286,8 @@ func TestRelationsAreThoseToServicesOfTheSameFile(t *testing.T) {
 name: a
 exec: /bin/a
 after: [b.service, network-online.target]
-requires: [b.service, postgresql.service]
+requires: [b.service, postgresql.service, foreign.socket]
+sockets: [{listen: 127.0.0.1:80}]
 part_of: [all.target]
 ---
 name: b
@@ -304,8 +305,12 @@ wants: [a.service]
 	if !slices.Equal(b.After, []string{"a.service"}) || !slices.Equal(b.Wants, []string{"a.service"}) {
 		t.Errorf("b: after %v, wants %v", b.After, b.Wants)
 	}
+	if slices.Contains(a.Ignored, "Requires=a.socket") {
+		t.Errorf("its own socket is among what is ignored, %v", a.Ignored)
+	}
 	for _, want := range []string{
 		"After=network-online.target", "Wants=network-online.target", "Requires=postgresql.service", "PartOf=all.target",
+		"Requires=foreign.socket",
 		"After=b.service", // or each would wait for the other
 	} {
 		if !slices.Contains(a.Ignored, want) {

@@ -89,8 +89,7 @@ func (r *reader) ignore(name string) {
 	}
 }
 
-// complete fills in what follows from all that was read (systemd:
-// src/core/service.c, service_fix_stdio, service_verify, and the man page).
+// complete fills in what follows from all that was read (systemd.service(5)).
 func (r *reader) complete() {
 	s := r.service
 	if s.AbortTimeout == 0 {

@@ -19,7 +19,8 @@ func (s *set) relate(services []Service) {
 		}{{"After", &service.After}, {"Requires", &service.Requires}, {"Wants", &service.Wants}, {"PartOf", &service.PartOf}} {
 			*relation.names = slices.DeleteFunc(*relation.names, func(name string) bool {
 				gone := !here[name] || name == service.Name
-				if gone && suffix(name) != ".socket" {
+				isSocket := suffix(name) == ".socket" && s.file(name) != nil // which is open before the service starts
+				if gone && !isSocket {
 					service.Ignored = append(service.Ignored, relation.directive+"="+name)
 				}
 				return gone
