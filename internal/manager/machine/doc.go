@@ -33,9 +33,10 @@
 // ExecStop=, ExecStopPost=, other types than notify, a change of the main
 // process by MAINPID=, kept descriptors, MONOTONIC_USEC= of a reload (svcrun's
 // own answer is always to the last one), the reload without end of systemd
-// before 259, the out-of-memory killer's results, and conditions of [Unit]. Up to
-// 258 systemd counts a start that comes during a stop twice; here it is one. A stop that starts the watchdog anew after it has
-// barked, for which systemd has no bound, is bounded here.
+// before 259, the out-of-memory killer's results, and conditions of [Unit]. Two
+// of its faults are not played: up to 258 it counts a start that comes during a
+// stop twice, and a heartbeat after the watchdog has barked wakes it again, so
+// that a stop may have no end.
 //
 // New and Machine.Step are the entry points.
 package machine
