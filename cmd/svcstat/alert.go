@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"strconv"
 	"time"
 
@@ -72,6 +73,7 @@ func parseAlert(c *cli.Context, out output) (subject, hooks, error) {
 func (s subject) tell(ctx context.Context, out output, zone *time.Location) (string, *history.State) {
 	ctx, cancel := context.WithTimeout(ctx, explainBound)
 	defer cancel()
+	syncJournal(ctx)
 	rec, err := collect(ctx, s, out)
 	if err != nil {
 		return cannotTell(s.unit, err), rec.state
@@ -81,6 +83,14 @@ func (s subject) tell(ctx context.Context, out output, zone *time.Location) (str
 		State: rec.state, Settings: rec.settings, Runs: rec.runs, Journal: rec.journal, Now: x.now,
 	})
 	return x.alertText(x.lastLines(ctx, s)), rec.state
+}
+
+// syncJournal has the journal take in what the service said just before it failed:
+// systemd starts an alert at once. Where it cannot, there is an alert without.
+func syncJournal(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, journalBound)
+	defer cancel()
+	_ = exec.CommandContext(ctx, "journalctl", "--sync").Run()
 }
 
 // lastLines are what the run that failed said last; nil where that cannot be told.

@@ -20,7 +20,7 @@ on_give_up: [svckit-alert@%N.service]
 const escapedUnit = `[Unit]
 OnFailure=svckit-alert@%N.service
 [Service]
-ExecStart=/bin/sh -c "echo these are its last words; exit 3"
+ExecStart=/bin/sh -c "sleep 0.2; echo these are its last words; exit 3"
 `
 
 // recordHook takes down what a hook is given.
