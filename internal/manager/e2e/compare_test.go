@@ -101,7 +101,7 @@ func (c *comparison) times(where string, rule unitgen.Restarts, systemd, run obs
 	if i+1 == len(systemd.runs) || systemd.runs[i+1].start != history.Automatic {
 		return
 	}
-	least, most := waits(rule, systemd.runs[i+1])
+	least, jitter := waits(rule, systemd.runs[i+1])
 	// A manager counts from when it began to look, which systemd does not tell;
 	// the service's own last word came before that.
 	theirLeast := between(theirs[max(0, len(theirs)-2)].at, systemd.executed(i+1))
@@ -111,7 +111,7 @@ func (c *comparison) times(where string, rule unitgen.Restarts, systemd, run obs
 			c.differ("%s: the next one came after %v, the policy has %v", where, wait, least)
 		}
 	}
-	c.hold(where+", the wait after it", jittered(theirWait, least, most), jittered(ourWait, least, most))
+	c.hold(where+", the wait after it", span{max(0, theirWait-jitter), theirWait}, span{max(0, ourWait-jitter), ourWait})
 }
 
 // moment is something that happens to a service in a run.
@@ -140,14 +140,6 @@ type span struct{ least, most time.Duration }
 
 func exactly(d time.Duration) span { return span{d, d} }
 
-// jittered is a wait without what its jitter may be.
-func jittered(wait, least, most time.Duration) span {
-	if least == most {
-		return exactly(wait)
-	}
-	return span{max(0, wait-(most-least)), wait}
-}
-
 // step is how long it took from one moment to the next. What was done from
 // outside in between is what the time counts from.
 func (o observation) step(moments []moment, n int) span {
@@ -174,24 +166,25 @@ func between(from, to time.Time) time.Duration {
 	return to.Sub(from)
 }
 
-// waits are the least and the most that the policy has before a start. Of a
-// start that is refused the part that is svcrun's never comes.
-func waits(rule unitgen.Restarts, next run) (least, most time.Duration) {
-	switch {
-	case next.start != history.Automatic:
-		return 0, 0
-	case next.cause.Refused():
-		least = rule.Ladder.Delay(next.restarts)
-		return least, least + rule.Randomized
+// waits are the least that there is before a start by the policy, and how much
+// jitter may make of that. Of a start that is refused the part that is svcrun's
+// never comes; where svcrun has the ladder, it counts otherwise than the manager.
+func waits(rule unitgen.Restarts, next run) (least, jitter time.Duration) {
+	least = rule.Ladder.Delay(next.restarts)
+	if next.cause.Refused() {
+		return least, rule.Randomized
 	}
 	wait := rule.Waits.Delay(next.restarts)
+	if rule.StartDelay.Ladder == (policy.Ladder{}) {
+		least = wait
+	}
 	switch rule.StartDelay.Jitter {
 	case policy.FullJitter:
-		return 0, wait
+		return least, wait
 	case policy.QuarterJitter:
-		return wait, wait + wait/4 + rule.Randomized
+		return least, wait/4 + rule.Randomized
 	}
-	return wait, wait + rule.Randomized
+	return least, rule.Randomized
 }
 
 // together compares what the services lived through one beside the other, and

@@ -11,6 +11,7 @@ type scenario struct {
 	name     string
 	services []service
 	cues     []cue
+	since    int  // the first systemd for which svcgen takes the policy
 	inOrder  bool // what the services live through, one beside the other, is in the same order as well
 }
 

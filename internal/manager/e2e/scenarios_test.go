@@ -320,7 +320,7 @@ var surroundings = []scenario{
 		},
 	},
 	{
-		name: "on-each-failure", cues: []cue{start, endedOf("-alert", 3), down},
+		name: "on-each-failure", since: 254, cues: []cue{start, endedOf("-alert", 3), down},
 		services: []service{
 			{
 				suffix: "-worker", policy: "restart: {base: 1500ms, cap: 1500ms, give_up: {starts: 2, within: 10m}}\non_each_failure: [$NAME-alert.service]",
