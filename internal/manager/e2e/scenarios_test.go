@@ -218,7 +218,7 @@ var reloads = []scenario{
 	},
 	{
 		name: "reload-command", services: one("reload: {exec: [/usr/bin/touch, $DIR/reloaded]}\nready: {checks: []}", "for=300ms"),
-		cues: []cue{start, wrote("start", 1), reload, reloaded(1), stop, down},
+		cues: []cue{start, ready(1), wrote("start", 1), reload, reloaded(1), stop, down},
 	},
 	{
 		name: "reload-at-start", services: one("reload: {signal: HUP}", "until=go ready"),
