@@ -53,11 +53,11 @@ completions: ## the completions of bash, zsh and fish, into ./build/completions
 
 .PHONY: demo
 demo: build ## a policy, its unit, and what becomes of a service that crashes, hangs and drains; no root, no systemd, half a minute
-	@$(GO) run ./internal/demo
+	@$(GO) build -o bin/demo ./internal/demo && bin/demo
 
 .PHONY: demo-systemd
 demo-systemd: deps build ## the story from policy to history on a real systemd, as a time line
-	@$(GO) run ./internal/demo systemd
+	@$(GO) build -o bin/demo ./internal/demo && bin/demo systemd
 
 ##@ Test
 

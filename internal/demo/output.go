@@ -41,7 +41,7 @@ func (o *output) line(l story.Line) {
 	if r := []rune(what); len(r) > widest {
 		what = string(r[:widest]) + "…"
 	}
-	o.say("%8.3fs  %-13s %s", l.At.Sub(o.began).Seconds(), l.Who, what)
+	o.say("%8.3fs  %-11s  %s", l.At.Sub(o.began).Seconds(), l.Who, what)
 }
 
 // now prints a line of this moment.

@@ -227,7 +227,7 @@ func TestTheCauseIsTheManagersRefinedBySvcrun(t *testing.T) {
 		> says a READY=1
 			a: ready after 0
 		> says a STOPPING=1
-			a: note: it stops by itself
+			a: stopping: by itself
 		> exit a 69 line="svcrun: end cause=unhealthy check=http://x/ after=3 last=\"timeout 2s\""
 			a: ended check=http://x/ after=3 last="timeout 2s" after 0: unhealthy, result exit-code: Restart=on-failure, result exit-code
 			a: restarting in 1s

@@ -155,7 +155,7 @@ func TestAServiceThatStopsByItselfIsNotSignalled(t *testing.T) {
 		> says a READY=1
 			a: ready after 0
 		> says a STOPPING=1 WATCHDOG_USEC=0
-			a: note: it stops by itself
+			a: stopping: by itself
 		> stop
 			a: stopping: a stop was asked for
 		> says a READY=1
@@ -172,7 +172,7 @@ func TestAServiceThatStopsByItselfIsNotSignalled(t *testing.T) {
 		> says a READY=1
 			a: ready after 0
 		> says a STOPPING=1
-			a: note: it stops by itself
+			a: stopping: by itself
 		> 30s
 			a: SIGKILL to all
 		> exit a KILL
@@ -186,7 +186,7 @@ func TestAServiceThatStopsByItselfIsNotSignalled(t *testing.T) {
 		> says a READY=1
 			a: ready after 0
 		> says a STOPPING=1
-			a: note: it stops by itself
+			a: stopping: by itself
 		> exit a 0
 			a: ended after 0: clean, result success: Restart=on-failure, result success
 			a: release

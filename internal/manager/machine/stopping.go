@@ -44,7 +44,7 @@ func (u *unit) stopWaiting() {
 // stopByItself takes a service's own STOPPING=1: it gets the time of a stop, and
 // no signal.
 func (u *unit) stopByItself() {
-	u.note("it stops by itself")
+	u.tell(timeline.Event{Name: timeline.Stopping, Text: "by itself"})
 	u.signal = 0
 	u.enter(stopSigterm, u.plan.StopTimeout)
 }

@@ -140,7 +140,7 @@ func TestTheWatchdogSleepsDuringAStop(t *testing.T) {
 		> says a READY=1
 			a: ready after 0
 		> says a STOPPING=1 WATCHDOG_USEC=0
-			a: note: it stops by itself
+			a: stopping: by itself
 		> says a WATCHDOG=1
 		> 20s
 		> exit a 0

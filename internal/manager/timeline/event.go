@@ -19,7 +19,7 @@ const (
 	Reloading  Name = "reloading"  // a reload was asked for
 	Reloaded   Name = "reloaded"   // and is over: Text where it failed
 	Forgotten  Name = "forgotten"  // its failures before do not count any more: Text says why
-	Stopping   Name = "stopping"   // the manager stops it: Text says why
+	Stopping   Name = "stopping"   // its stop begins: Text says why
 	Signalled  Name = "signalled"  // the manager signalled it: Signal
 	Ended      Name = "ended"      // a run is over: End, After
 	Restarting Name = "restarting" // the next run is waited for: Delay, Restarts, Text says why

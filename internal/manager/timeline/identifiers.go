@@ -22,7 +22,7 @@ var events = []identifier{
 	{string(Reloading), "a reload was asked for"},
 	{string(Reloaded), "the reload is over; a text says why it failed"},
 	{string(Forgotten), "its failures before do not count any more for the delay of a restart"},
-	{string(Stopping), "the manager stops it: why"},
+	{string(Stopping), "its stop begins: why"},
 	{string(Signalled), "the manager has sent it a signal"},
 	{string(Ended), "a run is over: cause, result, exit, the last lines, and whether a restart follows"},
 	{string(Restarting), "the next run is waited for: how long, and why there is one"},
