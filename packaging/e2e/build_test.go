@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	if err := os.RemoveAll(work); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
-	os.Exit(code) //nolint:forbidigo // this is main
+	os.Exit(code)
 }
 
 // builds are the releases and packages that the tests share.
