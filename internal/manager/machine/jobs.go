@@ -90,7 +90,7 @@ func (u *unit) pullIn() {
 // stopDependents makes jobs of the stops of units that cannot be without this
 // one (systemd.unit(5), Requires= and PartOf=).
 func (u *unit) stopDependents() {
-	for _, other := range u.dependents() {
+	for _, other := range u.dependents(func(*unit) bool { return true }) {
 		other.stopJob(u.plan.Name + ", which it depends on, stops")
 	}
 }
@@ -110,24 +110,24 @@ func (u *unit) stopJob(why string) {
 }
 
 // wantRestart stops and starts the units that depend on this one and are up
-// (systemd: src/core/transaction.c, where a start propagates as a restart).
+// (systemd: src/core/transaction.c, where a start propagates as a restart). One
+// that is not passes it on to nobody.
 func (u *unit) wantRestart() {
-	for _, other := range u.dependents() {
-		if !other.state.down() && !other.state.stops() && !other.job.stopping {
-			other.stopJob(u.plan.Name + ", which it depends on, is restarted")
-			other.job.startWanted = true
-		}
+	up := func(other *unit) bool { return !other.state.down() && !other.state.stops() && !other.job.stopping }
+	for _, other := range u.dependents(up) {
+		other.stopJob(u.plan.Name + ", which it depends on, is restarted")
+		other.job.startWanted = true
 	}
 }
 
 // dependents are the units that are stopped and restarted with this one, and
-// those that are with them.
-func (u *unit) dependents() []*unit {
+// those that are with them, as far as they are concerned.
+func (u *unit) dependents(concerned func(*unit) bool) []*unit {
 	all := []*unit{u}
 	for i := 0; i < len(all); i++ {
 		for _, other := range u.m.units {
 			needed := slices.Concat(other.plan.Requires, other.plan.PartOf)
-			if slices.Contains(needed, all[i].plan.Name) && !slices.Contains(all, other) {
+			if slices.Contains(needed, all[i].plan.Name) && !slices.Contains(all, other) && concerned(other) {
 				all = append(all, other)
 			}
 		}

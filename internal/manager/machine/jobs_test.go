@@ -255,6 +255,24 @@ func TestARestartRestartsThoseThatDependOnTheUnit(t *testing.T) {
 	`)
 }
 
+func TestARestartGoesNoFurtherThanToUnitsThatAreUp(t *testing.T) {
+	play(t, of(simple("a"), simple("b", requires("a"), after("a")), simple("c", partOf("b"))), `
+		> start
+			a: starting 1, restart 0
+			a: spawn main: /bin/a
+			c: starting 1, restart 0
+			c: spawn main: /bin/c
+		> exit a 1
+			a: ended after 0: exit-code, result exit-code: Restart=on-failure, result exit-code
+			b: refused, dependency: a.service, which it requires, failed to start
+			b: release
+			a: restarting in 1s
+		> 1s
+			a: starting 2, restart 1
+			a: spawn main: /bin/a
+	`)
+}
+
 func TestUnitsThatStopEachOtherStop(t *testing.T) {
 	play(t, of(simple("a", partOf("b")), simple("b", partOf("a"))), `
 		> start
