@@ -88,7 +88,7 @@ func TestDebLivesAndGoesWithoutATrace(t *testing.T) {
 		if load := m.Show(web, "LoadState")["LoadState"]; load != "not-found" {
 			t.Errorf("without the package the unit of the policy is %s", load)
 		}
-		l.stops()
+		l.ends()
 		m.Read(policyFile) // is there until the package is purged
 		l.dpkg("--purge", "svckit")
 		l.checkSame(before, l.files())
@@ -176,8 +176,15 @@ func (l life) program() string {
 func (l life) stops() {
 	l.t.Helper()
 	l.Run("rm", "-f", "/run/drained")
-	l.Run("systemctl", "stop", web)
+	l.ends()
 	l.Read("/run/drained")
+}
+
+// ends holds that the service can be stopped. Without its unit's file systemd does
+// so by its defaults, with a signal to svcrun and the service at once.
+func (l life) ends() {
+	l.t.Helper()
+	l.Run("systemctl", "stop", web)
 	if end := l.Show(web, "ActiveState", "Result"); end["ActiveState"] != "inactive" || end["Result"] != "success" {
 		l.t.Errorf("the stop ended with %v", end)
 	}

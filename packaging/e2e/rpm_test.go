@@ -62,7 +62,7 @@ func rpmLife(l life, run func(...string)) {
 		run("--erase", "svckit")
 		l.Run("systemctl", "daemon-reload")
 	})
-	l.stops()
+	l.ends()
 
 	// rpm leaves what it did not bring: the policies, and what svcrun has written down.
 	l.Read(policyFile)
