@@ -93,27 +93,19 @@ func syncJournal(ctx context.Context) {
 	_ = exec.CommandContext(ctx, "journalctl", "--sync").Run()
 }
 
-// lastLines are what the run that failed said last; nil where that cannot be told.
-// With RestartMode=direct the journal has all runs of a burst under the first one's
-// invocation, as systemd does not tell it of the later ones (systemd:
-// src/core/unit.c, unit_export_invocation_id).
+// lastLines are what the service said last, in whatever run: of one that ended at
+// once the journal may not know the run, and with RestartMode=direct it has all of a
+// burst under the first one's invocation, as systemd does not tell it of the later
+// ones (systemd: src/core/unit.c, unit_export_invocation_id).
 func (x explained) lastLines(ctx context.Context, about subject) []string {
-	var runs []history.Run
-	for _, run := range []*history.Run{x.Ended(), x.First} {
-		if run != nil {
-			runs = append(runs, *run)
-		}
+	if !x.journal {
+		return nil
 	}
-	tails, err := x.tailsOf(ctx, about, runs)
+	lines, err := x.source.Tail(ctx, about.query(), "", about.tail)
 	if err != nil {
 		return nil
 	}
-	for _, tail := range tails {
-		if len(tail) > 0 {
-			return tail
-		}
-	}
-	return nil
+	return lines
 }
 
 // monitorVariables are those that systemd gives to a unit started by OnFailure=,

@@ -10,7 +10,7 @@ import (
 const (
 	alertUsage       = "tells the journal and the hooks of a service that failed (run by svckit-alert@.service)"
 	alertDescription = `The journal gets one entry of priority alert, shown under the service's unit
-too: what svcstat why says, and the last lines of the run that failed. Without a
+too: what svcstat why says, and the last lines of the service. Without a
 journal it goes to standard output. Then every executable in the directory of
 hooks runs, one after the other, with that text on standard input and the
 MONITOR_* variables of systemd.exec(5). A policy asks for it: on_give_up:
@@ -18,7 +18,7 @@ MONITOR_* variables of systemd.exec(5). A policy asks for it: on_give_up:
 
 	hooksUsage       = "run the executables in `DIR`"
 	hookTimeoutUsage = "kill a hook that takes longer than `D`"
-	alertTailUsage   = "show the last `N` lines of the run that failed"
+	alertTailUsage   = "show the last `N` lines of the service"
 
 	tailHeading = "Its last lines on record:"
 )
@@ -29,7 +29,7 @@ func cannotTell(unit string, err error) string {
 	return fmt.Sprintf("%s has failed. Why cannot be told: %s.\n", unit, strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
-// alertText is the answer with what a run said last.
+// alertText is the answer with what the service said last.
 func (x explained) alertText(tail []string) string {
 	text := strings.Join(x.sentences(), "\n") + "\n" + x.advice(0)
 	if len(tail) == 0 {

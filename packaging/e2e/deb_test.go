@@ -91,6 +91,7 @@ func TestDebLivesAndGoesWithoutATrace(t *testing.T) {
 		l.ends()
 		m.Read(policyFile) // is there until the package is purged
 		l.dpkg("--purge", "svckit")
+		m.Run("test", "!", "-e", "/run/svckit")
 		l.checkSame(before, l.files())
 		l.checkState(state)
 	})
