@@ -83,7 +83,11 @@ func (u *unit) wantStart(env []string) {
 // pullIn makes jobs of the starts of the units that this one needs or wants.
 func (u *unit) pullIn() {
 	for _, name := range slices.Concat(u.plan.Requires, u.plan.Wants) {
-		u.m.with(name, func(other *unit) { other.wantStart(nil) })
+		u.m.with(name, func(other *unit) {
+			if !other.job.startWanted { // as of one that is restarted, and stops first
+				other.wantStart(nil)
+			}
+		})
 	}
 }
 
@@ -114,9 +118,13 @@ func (u *unit) stopJob(why string) {
 // that is not passes it on to nobody.
 func (u *unit) wantRestart() {
 	up := func(other *unit) bool { return !other.state.down() && !other.state.stops() && !other.job.stopping }
-	for _, other := range u.dependents(up) {
+	all := u.dependents(up)
+	for _, other := range all {
 		other.stopJob(u.plan.Name + ", which it depends on, is restarted")
 		other.job.startWanted = true
+	}
+	for _, other := range all {
+		other.pullIn()
 	}
 }
 

@@ -273,6 +273,43 @@ func TestARestartGoesNoFurtherThanToUnitsThatAreUp(t *testing.T) {
 	`)
 }
 
+func TestARestartStartsWhatTheRestartedNeed(t *testing.T) {
+	play(t, of(simple("a"), simple("b"), simple("c", requires("b"), after("b"), partOf("a"))), `
+		> start
+			a: starting 1, restart 0
+			a: spawn main: /bin/a
+			b: starting 1, restart 0
+			b: spawn main: /bin/b
+		> says a READY=1
+			a: ready after 0
+		> says b READY=1
+			b: ready after 0
+			c: starting 1, restart 0
+			c: spawn main: /bin/c
+		> says c READY=1
+			c: ready after 0
+		> exit b 0
+			b: ended after 0: clean, result success: Restart=on-failure, result success
+			b: release
+		> exit a 1
+			a: ended after 0: exit-code, result exit-code: Restart=on-failure, result exit-code
+			a: restarting in 1s
+		> 1s
+			a: starting 2, restart 1
+			a: spawn main: /bin/a
+			c: stopping: a.service, which it depends on, is restarted
+			c: SIGTERM to main
+		> exit c 0
+			c: ended after 1s: stop-requested, result success: a stop was asked for
+			b: starting 2, restart 0
+			b: spawn main: /bin/b
+		> says b READY=1
+			b: ready after 0
+			c: starting 2, restart 0
+			c: spawn main: /bin/c
+	`)
+}
+
 func TestUnitsThatStopEachOtherStop(t *testing.T) {
 	play(t, of(simple("a", partOf("b")), simple("b", partOf("a"))), `
 		> start
