@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/svckit/svckit/internal/manager/plan"
 )
 
@@ -148,13 +150,21 @@ func giveFile(path string, text []byte, who identity) error {
 	return errors.Join(err, file.Close())
 }
 
-// readBounded reads a file of at most so many bytes.
+// readBounded reads a file of at most so many bytes. A pipe or a device might
+// have it wait for ever.
 func readBounded(path string, most int64) ([]byte, error) {
-	file, err := os.Open(path)
+	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() && path != os.DevNull {
+		err = fmt.Errorf("%s is no plain file", path)
+	}
+	if err != nil {
+		return nil, err
+	}
 	text, err := io.ReadAll(io.LimitReader(file, most+1))
 	if err == nil && int64(len(text)) > most {
 		return nil, fmt.Errorf("%s has more than %d bytes", path, most)

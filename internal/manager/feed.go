@@ -1,10 +1,13 @@
 package manager
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/svckit/svckit/internal/manager/timeline"
 )
@@ -88,20 +91,46 @@ func (f *feed) close(patience time.Duration) {
 func (f *feed) run() {
 	defer close(f.done)
 	var text []byte
-	for {
-		events, more := f.take()
+	lost := 0 // events
+	for more := true; more; {
+		var events []timeline.Event
+		events, more = f.take()
 		text = text[:0]
+		if lost > 0 && len(events) > 0 {
+			text = f.writer.Append(text, leftOut(events[0].Time, lost, "they could not be written"))
+		}
 		for _, e := range events {
 			text = f.writer.Append(text, e)
 		}
-		if _, err := f.out.Write(text); err != nil {
+		switch err := f.write(text); {
+		case err == nil:
+			lost = 0
+		case errors.Is(err, unix.EPIPE):
 			f.desert()
 			return
-		}
-		if !more {
-			return
+		default: // a full disk: the services go on, and the time line when it can
+			lost += len(events)
 		}
 	}
+}
+
+// busyWait is how long the reader of a descriptor that does not block is given:
+// whoever shares it may have made it one.
+const busyWait = 10 * time.Millisecond
+
+// write writes all of a text.
+func (f *feed) write(text []byte) error {
+	for len(text) > 0 {
+		n, err := f.out.Write(text)
+		text = text[n:]
+		switch {
+		case errors.Is(err, unix.EAGAIN):
+			<-time.After(busyWait)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
 }
 
 // take waits for events; more is false after the last ones.
@@ -113,16 +142,16 @@ func (f *feed) take() (events []timeline.Event, more bool) {
 	}
 	events, f.queue = f.queue, nil
 	if f.left > 0 && len(events) > 0 {
-		events = append(events, leftOut(events[len(events)-1].Time, f.left))
+		events = append(events, leftOut(events[len(events)-1].Time, f.left, "they came faster than they were read"))
 		f.left = 0
 	}
 	f.changed.Broadcast()
 	return events, !f.closed || len(events) > 0
 }
 
-// leftOut is the event that tells of events that nobody had room for.
-func leftOut(at time.Time, count int) timeline.Event {
-	return timeline.Event{Time: at, Name: timeline.Note, Text: fmt.Sprintf("%d events are left out here: they came faster than they were read", count)}
+// leftOut is the event that tells of events that are not in the time line.
+func leftOut(at time.Time, count int, why string) timeline.Event {
+	return timeline.Event{Time: at, Name: timeline.Note, Text: fmt.Sprintf("%d events are left out here: %s", count, why)}
 }
 
 // desert has what comes from now on be forgotten: the reader has gone.

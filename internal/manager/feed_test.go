@@ -1,12 +1,14 @@
 package manager
 
 import (
-	"errors"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/svckit/svckit/internal/manager/timeline"
 )
@@ -66,12 +68,58 @@ func TestAReaderThatGoesIsToldOfAndNobodyWaitsForIt(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		r.reads <- errors.New("broken pipe")
+		r.reads <- &os.PathError{Op: "write", Path: "pipe", Err: unix.EPIPE}
 		<-f.gone
 		f.tell(note("an event"))
 		f.close(time.Minute)
 	})
 }
+
+func TestAFullDiskStopsNothingAndWhatIsLostIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reader{reads: make(chan error)}
+		f := newFeed(r, timeline.NewWriter(timeline.Style{}, time.Time{}, nil))
+		for _, err := range []error{unix.ENOSPC, unix.EIO, nil} {
+			f.tell(note("an event"))
+			r.reads <- err
+		}
+		synctest.Wait()
+		select {
+		case <-f.gone:
+			t.Error("the reader counts as gone")
+		default:
+		}
+		close(r.reads)
+		f.close(time.Minute)
+		if text := r.text.String(); !strings.Contains(text, "2 events are left out here: they could not be written\n") {
+			t.Errorf("%q", text)
+		}
+	})
+}
+
+func TestADescriptorThatWouldBlockIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var text strings.Builder
+		tries := 0
+		f := newFeed(writer(func(p []byte) (int, error) {
+			if tries++; tries < 10 {
+				text.Write(p[:1])
+				return 1, unix.EAGAIN
+			}
+			return text.Write(p)
+		}), timeline.NewWriter(timeline.Style{}, time.Time{}, nil))
+		f.tell(note("an event that is not read at once"))
+		f.close(time.Minute)
+		if !strings.HasSuffix(text.String(), "  an event that is not read at once\n") || strings.Count(text.String(), "\n") != 1 {
+			t.Errorf("%q", text.String())
+		}
+	})
+}
+
+// writer is a function that is an io.Writer.
+type writer func([]byte) (int, error)
+
+func (w writer) Write(text []byte) (int, error) { return w(text) }
 
 func TestAReaderThatIsStuckHoldsTheEndUpForABoundedTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -37,11 +37,7 @@ func ThisHost(getenv func(string) string) *Host {
 	if h.Root {
 		h.Runtime, h.State, h.Cache, h.Logs, h.Config = "/run", "/var/lib", "/var/cache", "/var/log", "/etc"
 	} else {
-		h.State = either(getenv("XDG_STATE_HOME"), filepath.Join(h.HomeDir, ".local/state"))
-		h.Cache = either(getenv("XDG_CACHE_HOME"), filepath.Join(h.HomeDir, ".cache"))
-		h.Config = either(getenv("XDG_CONFIG_HOME"), filepath.Join(h.HomeDir, ".config"))
-		h.Logs = filepath.Join(h.State, "log")
-		h.Runtime = getenv("XDG_RUNTIME_DIR")
+		h.userPlaces(getenv)
 	}
 	for _, parent := range []string{h.Runtime, os.TempDir()} {
 		if parent == "" {
@@ -55,6 +51,16 @@ func ThisHost(getenv func(string) string) *Host {
 	}
 	h.Runtime = either(h.Runtime, "/run/user/"+strconv.Itoa(h.UID))
 	return h
+}
+
+// userPlaces are a user's. A variable that is no absolute path counts for nothing
+// (XDG Base Directory Specification).
+func (h *Host) userPlaces(getenv func(string) string) {
+	h.State = either(absolute(getenv("XDG_STATE_HOME")), filepath.Join(h.HomeDir, ".local/state"))
+	h.Cache = either(absolute(getenv("XDG_CACHE_HOME")), filepath.Join(h.HomeDir, ".cache"))
+	h.Config = either(absolute(getenv("XDG_CONFIG_HOME")), filepath.Join(h.HomeDir, ".config"))
+	h.Logs = filepath.Join(h.State, "log")
+	h.Runtime = absolute(getenv("XDG_RUNTIME_DIR"))
 }
 
 // own has a directory be the manager's. Services that are other users find their
@@ -73,7 +79,7 @@ func (h *Host) own(dir, parent string) {
 // whoAmI fills in the caller, as far as anybody knows about it: a container may
 // have no /etc/passwd.
 func (h *Host) whoAmI(getenv func(string) string) {
-	h.UserName, h.HomeDir, h.Shell = getenv("USER"), getenv("HOME"), getenv("SHELL")
+	h.UserName, h.HomeDir, h.Shell = getenv("USER"), absolute(getenv("HOME")), getenv("SHELL")
 	if me, err := user.LookupId(strconv.Itoa(h.UID)); err == nil {
 		h.UserName, h.HomeDir = me.Username, either(h.HomeDir, me.HomeDir)
 		h.Shell = either(shellOf(me.Username), h.Shell)
@@ -152,6 +158,14 @@ func (h *Host) credentials() string {
 
 // Credentials is where a unit finds its credentials.
 func (h *Host) Credentials(unit string) string { return filepath.Join(h.credentials(), unit) }
+
+// absolute is a path that is, or nothing.
+func absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return ""
+}
 
 // either is the first of two that says anything.
 func either(a, b string) string {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/svckit/svckit/internal/manager/plan"
 )
 
 // userHost is ThisHost as a user's, whoever runs the tests.
@@ -35,6 +37,27 @@ func TestAUsersDirectoriesAreThoseOfItsManager(t *testing.T) {
 	}
 }
 
+func TestAPathOfTheCallersThatIsNotAbsoluteCountsForNothing(t *testing.T) {
+	h := &Host{UID: 4242424, HomeDir: "/h"} // whom nobody knows
+	h.userPlaces(func(string) string { return "here" })
+	if got, want := [...]string{h.State, h.Logs, h.Cache, h.Config, h.Runtime}, [...]string{"/h/.local/state", "/h/.local/state/log", "/h/.cache", "/h/.config", ""}; got != want {
+		t.Errorf("%q; want %q", got, want)
+	}
+	if h.whoAmI(func(string) string { return "here" }); h.HomeDir != "/" {
+		t.Errorf("home directory %s", h.HomeDir)
+	}
+}
+
+func TestAUserWithoutAHomeDirectoryStartsItsServicesInTheRoot(t *testing.T) {
+	dir, u := t.TempDir(), &unit{plan: &plan.Service{}}
+	for home, want := range map[string]string{dir: dir, dir + "/gone": "/", os.DevNull: "/"} {
+		r := &runner{host: &Host{HomeDir: home}}
+		if got := r.workingDir(u); got != want {
+			t.Errorf("home %s: %s; want %s", home, got, want)
+		}
+	}
+}
+
 func TestWithoutARuntimeDirectoryOneIsMadeAndRemoved(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
@@ -51,9 +74,29 @@ func TestWithoutARuntimeDirectoryOneIsMadeAndRemoved(t *testing.T) {
 func TestNothingThatCanBeWrittenIsNoReasonNotToRun(t *testing.T) {
 	t.Setenv("TMPDIR", "/dev/null/nowhere")
 	h := userHost(t, map[string]string{"XDG_RUNTIME_DIR": "/dev/null/nowhere"})
-	r := &runner{host: h}
-	if at := r.notifyAddress("a.service"); h.Dir != "" || !strings.HasPrefix(at, "@svckit/") {
-		t.Errorf("%s in %q; want an abstract name, and no directory", at, h.Dir)
+	if h.Dir != "" {
+		t.Errorf("directory %s", h.Dir)
+	}
+}
+
+func TestTheNotifySocketIsAbstractWhereItCannotBeAFile(t *testing.T) {
+	dir := shortDir(t)
+	for in, want := range map[string]string{
+		dir:                             dir + "/a.service.notify",
+		"":                              "@svckit/",
+		dir + "/gone":                   "@svckit/",
+		dir + strings.Repeat("/long", 20): "@svckit/",
+	} {
+		r := &runner{host: &Host{Dir: in}}
+		l, err := r.listenFor("a.service")
+		if err != nil {
+			t.Errorf("in %q: %v", in, err)
+			continue
+		}
+		if !strings.HasPrefix(l.Address(), want) {
+			t.Errorf("in %q: %s; want %s", in, l.Address(), want)
+		}
+		_ = l.Close()
 	}
 }
 

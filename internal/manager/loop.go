@@ -25,12 +25,14 @@ type decider interface {
 type world struct {
 	signals  <-chan os.Signal      // but for SIGCHLD
 	children <-chan os.Signal      // SIGCHLD: some child has ended
+	prepared <-chan prepared       // a start that may go on
 	ended    <-chan machine.Exited // a process that was started, and all that it printed; Left is open
 	words    <-chan string         // a unit that has said something
 	deserted <-chan struct{}       // closed when nobody reads the time line any more
 
 	units   []string
-	spawn   func(machine.Spawn) (pid int, err error)
+	prepare func(a machine.Spawn, number int) // answered by prepared, after some time
+	spawn   func(prepared) (pid int, err error)
 	signal  func(machine.Signal)
 	over    func(machine.Exited) // its end is about to be told
 	reap    func()
@@ -50,6 +52,10 @@ const (
 	// backlog is more than the kernel keeps for one socket: nothing that was said
 	// before an end is missed.
 	backlog = 1024
+
+	// oversleep is how late a deadline can be for want of a processor. What is
+	// later, this process has slept over.
+	oversleep = time.Second
 )
 
 // loop owns the machine.
@@ -58,12 +64,22 @@ type loop struct {
 	machine  decider
 	alarm    *time.Timer
 	counted  map[string]int // what was left of units when it was last told, where that was anything
+	starts   int            // so far
+	wanted   map[place]int  // starts that are being prepared, by their numbers
 	stopping bool           // somebody has asked for it
+	stepped  time.Time      // the machine's time of the last step
+	slept    time.Duration  // that counts for no time limit
 	code     *int
 }
 
+// place is where in a unit a process belongs.
+type place struct {
+	unit string
+	role machine.Role
+}
+
 func newLoop(w world, m decider) *loop {
-	return &loop{world: w, machine: m, alarm: time.NewTimer(time.Hour), counted: map[string]int{}}
+	return &loop{world: w, machine: m, alarm: time.NewTimer(time.Hour), counted: map[string]int{}, wanted: map[place]int{}}
 }
 
 // run is the loop: one event after the other, until the machine is done. It
@@ -78,13 +94,15 @@ func (l *loop) run() int {
 		case <-l.children:
 			l.reap()
 			l.count()
+		case p := <-l.prepared:
+			l.start(p)
 		case e := <-l.ended:
 			l.processEnded(e)
 		case unit := <-l.words:
 			l.hear(unit, turn)
 		case <-l.deserted:
 			l.deserted = nil
-			l.stop("nobody reads the time line any more")
+			l.stopFor("nobody reads the time line any more")
 		case <-l.alarm.C:
 			l.count()
 			l.step(machine.Tick{})
@@ -93,70 +111,103 @@ func (l *loop) run() int {
 	return *l.code
 }
 
+// now is the machine's time. This process may have been stopped for a while, by
+// Ctrl-Z or with its container, and what the services owed it meanwhile they may
+// not have been able to give: that time is no service's, but for a little before
+// the deadline in which to hear what they have to say.
+func (l *loop) now() time.Time {
+	now := time.Now().Add(-l.slept)
+	if deadline, ok := l.machine.Deadline(); ok && now.Sub(deadline) > oversleep {
+		awake := latest(deadline.Add(-oversleep), l.stepped)
+		l.slept += now.Sub(awake)
+		return awake
+	}
+	return now
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
 // step has the machine decide, and does what it says. What lies in the sockets
-// comes first where a deadline has passed: this process may have been stopped for
-// a while, or not have had the processor, and the services have not (systemd
-// reads its notify socket before its timers too: src/core/manager.c).
+// comes first where a deadline has passed: the services may have had the processor
+// when this process had not (systemd reads its notify socket before its timers
+// too: src/core/manager.c).
 func (l *loop) step(event machine.Event) {
-	if deadline, ok := l.machine.Deadline(); ok && !deadline.After(time.Now()) {
+	if deadline, ok := l.machine.Deadline(); ok && !deadline.After(l.now()) {
 		for _, unit := range l.units {
 			l.hear(unit, backlog)
 		}
 	}
-	l.stepAt(time.Now(), event)
+	l.stepAt(l.now(), event)
 }
 
-// stepAt steps an event of that moment. What an action answers at once is stepped
-// when all actions before it are done.
+// stepAt steps an event of that moment.
 func (l *loop) stepAt(now time.Time, event machine.Event) {
-	for events := []machine.Event{event}; len(events) > 0; events, now = events[1:], time.Now() {
-		for _, action := range l.machine.Step(now, events[0]) {
-			if answer := l.perform(action, now); answer != nil {
-				events = append(events, answer)
-			}
-		}
+	l.stepped = now
+	for _, action := range l.machine.Step(now, event) {
+		l.perform(action, now)
 	}
 	if deadline, ok := l.machine.Deadline(); ok {
-		l.alarm.Reset(time.Until(deadline))
+		l.alarm.Reset(deadline.Sub(l.now()))
 	} else {
 		l.alarm.Stop()
 	}
 }
 
-// perform does one action of an event that was stepped at now, and returns its
-// answer where it has one. What is told happened then, not when there was time
-// to tell it: a wait counts from there.
-func (l *loop) perform(action machine.Action, now time.Time) machine.Event {
+// perform does one action of an event that was stepped at now.
+func (l *loop) perform(action machine.Action, now time.Time) {
 	switch a := action.(type) {
 	case machine.Spawn:
-		return l.start(a)
+		l.starts++
+		l.wanted[place{a.Unit, a.Role}] = l.starts
+		l.prepare(a, l.starts)
 	case machine.Signal:
 		l.signal(a)
 	case machine.Tell:
-		if a.Event.Name == timeline.Starting {
-			l.begin(a.Event.Unit, a.Event.Run)
-		}
-		a.Event.Time = now
-		l.tell(a.Event)
+		l.tellAt(now, a.Event)
 	case machine.Release:
 		l.release(a.Unit)
 	case machine.Done:
 		l.code = &a.Code
 	}
-	return nil
 }
 
-// start starts a process.
-func (l *loop) start(a machine.Spawn) machine.Event {
-	pid, err := l.spawn(a)
-	if err == nil {
-		return machine.Spawned{Unit: a.Unit, Role: a.Role, PID: pid}
+// tellAt tells of what the machine decided at now, and not when there was time to
+// tell it: a wait counts from there.
+func (l *loop) tellAt(now time.Time, e timeline.Event) {
+	switch e.Name {
+	case timeline.Starting:
+		l.begin(e.Unit, e.Run)
+	case timeline.Ended: // what is still being prepared for the run, nobody waits for
+		delete(l.wanted, place{e.Unit, machine.Main})
+		delete(l.wanted, place{e.Unit, machine.Control})
+	default:
 	}
-	failed := machine.SpawnFailed{Unit: a.Unit, Role: a.Role, Reason: err.Error()}
+	e.Time = now.Add(l.slept)
+	l.tell(e)
+}
+
+// start starts a process, if it is still wanted.
+func (l *loop) start(p prepared) {
+	at := place{p.Unit, p.Role}
+	if l.wanted[at] != p.number {
+		return
+	}
+	delete(l.wanted, at)
+	pid, err := l.spawn(p)
+	if err == nil {
+		l.step(machine.Spawned{Unit: p.Unit, Role: p.Role, PID: pid})
+		return
+	}
+	failed := machine.SpawnFailed{Unit: p.Unit, Role: p.Role, Reason: err.Error()}
 	if why := (*startError)(nil); errors.As(err, &why) {
 		failed.Status, failed.Exec = why.status, why.status == statusExec
 	}
-	return failed
+	l.step(failed)
 }
 
 // processEnded tells the machine of an end, after what was said before it.
@@ -217,7 +268,7 @@ func (l *loop) hearOne(unit string, d *socket.Datagram) {
 // saidAt is when a message that is read now was said: nobody knows, and so it
 // was in time.
 func (l *loop) saidAt() time.Time {
-	now := time.Now()
+	now := l.now()
 	if deadline, ok := l.machine.Deadline(); ok && !deadline.After(now) {
 		return deadline.Add(-1)
 	}
@@ -229,22 +280,29 @@ func (l *loop) signalled(s os.Signal) {
 	switch s {
 	case unix.SIGHUP:
 		if l.hungUp() {
-			l.stop("the terminal has gone")
+			l.stopFor("the terminal has gone")
 			return
 		}
 		l.step(machine.Requested{Verb: machine.Reload})
 	case unix.SIGUSR1, unix.SIGUSR2, unix.SIGWINCH:
 		l.pass(s)
 	case unix.SIGTERM, unix.SIGINT, unix.SIGQUIT:
-		l.stop("")
+		l.stop()
 	}
 }
 
-// stop stops everything, and faster each time that it is asked for.
-func (l *loop) stop(why string) {
-	if why != "" {
+// stopFor stops everything for a reason of the manager's own. It never hurries a
+// stop: Ctrl-C ends the reader of the time line too, where that is another
+// program of the same terminal.
+func (l *loop) stopFor(why string) {
+	if !l.stopping {
 		l.tell(timeline.Event{Time: time.Now(), Name: timeline.Note, Text: why})
+		l.stop()
 	}
+}
+
+// stop stops everything, and faster each time that somebody asks for it.
+func (l *loop) stop() {
 	verb := machine.Stop
 	if l.stopping {
 		verb = machine.Hurry

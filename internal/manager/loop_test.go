@@ -27,6 +27,7 @@ type fake struct {
 	t        *testing.T
 	signals  chan os.Signal
 	children chan os.Signal
+	prepared chan prepared
 	ended    chan machine.Exited
 	words    chan string
 	deserted chan struct{}
@@ -35,6 +36,7 @@ type fake struct {
 	inbox    []socket.Datagram
 	left     atomic.Int32
 	spawning error
+	asleep   time.Duration // at the next SIGCHLD
 	hungUp   bool
 	deadline time.Time
 	heardAt  []time.Time
@@ -68,7 +70,8 @@ func play(t *testing.T, prepare func(*fake), body func(*fake), want ...string) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{
 			t: t, signals: make(chan os.Signal), children: make(chan os.Signal), ended: make(chan machine.Exited),
-			words: make(chan string), deserted: make(chan struct{}), code: make(chan int, 1), answers: map[string][]machine.Action{
+			prepared: make(chan prepared, 10),
+			words:    make(chan string), deserted: make(chan struct{}), code: make(chan int, 1), answers: map[string][]machine.Action{
 				"Requested{Verb:0 Unit:}": {machine.Spawn{Unit: "a", Argv: []string{"x"}}},
 				"Heard quit":              {machine.Done{Code: 7}},
 			},
@@ -96,13 +99,22 @@ func play(t *testing.T, prepare func(*fake), body func(*fake), want ...string) {
 
 func (f *fake) world() world {
 	return world{
-		signals: f.signals, children: f.children, ended: f.ended, words: f.words, deserted: f.deserted,
-		units:  []string{"a"},
-		spawn:  func(machine.Spawn) (int, error) { return 100, f.spawning },
+		signals: f.signals, children: f.children, prepared: f.prepared, ended: f.ended, words: f.words, deserted: f.deserted,
+		units: []string{"a"},
+		prepare: func(a machine.Spawn, number int) {
+			if a.Env == nil {
+				f.prepared <- prepared{Spawn: a, number: number}
+			}
+		},
+		spawn:  func(p prepared) (int, error) { return 100 + p.number, f.spawning },
 		signal: func(s machine.Signal) { f.did("signal %s %v to %d", s.Unit, s.Signal, s.To) },
 		over:   func(e machine.Exited) { f.did("over %s", e.Unit) },
-		reap:   func() { f.did("reap") },
-		left:   func(string) int { return int(f.left.Load()) },
+		reap: func() {
+			f.did("reap")
+			<-time.After(f.asleep)
+			f.asleep = 0
+		},
+		left: func(string) int { return int(f.left.Load()) },
 		receive: func(string) (socket.Datagram, bool) {
 			if len(f.inbox) == 0 {
 				return socket.Datagram{}, false
@@ -188,6 +200,14 @@ func TestServicesAreStoppedOnceWhenNobodyReads(t *testing.T) {
 	play(t, nil, func(f *fake) { close(f.deserted) }, "tell note nobody reads the time line any more", "Requested{Verb:1 Unit:}")
 }
 
+func TestAReaderOrATerminalThatGoesDuringAStopDoesNotHurryIt(t *testing.T) {
+	play(t, func(f *fake) { f.hungUp = true }, func(f *fake) {
+		f.signals <- unix.SIGINT // which ends a reader at the same terminal too
+		close(f.deserted)
+		f.signals <- unix.SIGHUP
+	}, "Requested{Verb:1 Unit:}")
+}
+
 func TestWhatIsLeftIsCountedUntilNothingIs(t *testing.T) {
 	play(t, nil, func(f *fake) {
 		f.children <- unix.SIGCHLD // nothing was left: nobody is counted
@@ -216,10 +236,11 @@ func TestTheDeadlineIsATickBeforeWhichWhatIsLeftIsCounted(t *testing.T) {
 	}, "over a", "Exited{Unit:a Role:0 PID:0 Exit:no main process Line:<nil> Tail:[] Left:1}", "LeftChanged{Unit:a Left:0}", "Tick{}")
 }
 
-func TestWhatWasSaidWhileTheManagerSleptCountsAsInTime(t *testing.T) {
+func TestWhatWasSaidWhileTheManagerWasBusyCountsAsInTime(t *testing.T) {
 	play(t, nil, func(f *fake) {
-		deadline := time.Now().Add(-time.Minute) // this process was stopped meanwhile
-		f.deadline = deadline
+		deadline := time.Now().Add(oversleep / 2)
+		f.deadline, f.asleep = deadline, oversleep
+		f.children <- unix.SIGCHLD
 		f.says(100, "alive")
 		f.says(100, "alive")
 		f.signals <- unix.SIGHUP
@@ -229,7 +250,50 @@ func TestWhatWasSaidWhileTheManagerSleptCountsAsInTime(t *testing.T) {
 				t.Errorf("heard %v after the deadline", at.Sub(deadline))
 			}
 		}
-	}, "Heard alive", "Heard alive", "Requested{Verb:2 Unit:}", "Tick{}")
+	}, "reap", "Heard alive", "Heard alive", "Requested{Verb:2 Unit:}", "Tick{}")
+}
+
+func TestWhatThisProcessHasSleptCountsForNoTimeLimit(t *testing.T) {
+	play(t, nil, func(f *fake) {
+		const hour = time.Hour
+		began := time.Now()
+		f.deadline, f.asleep = began.Add(time.Minute), hour
+		f.children <- unix.SIGCHLD // and Ctrl-Z
+		<-time.After(hour)
+		f.says(100, "alive")
+		f.words <- "a"
+		synctest.Wait()
+		f.says(100, "alive")
+		f.words <- "a"
+		synctest.Wait()
+		want := []time.Duration{time.Minute - oversleep, time.Minute - oversleep}
+		for i, at := range f.heardAt {
+			if got := at.Sub(began); got != want[i] {
+				t.Errorf("heard %v after the start; want %v", got, want[i])
+			}
+		}
+		<-time.After(oversleep)
+	}, "reap", "Heard alive", "Heard alive", "Tick{}")
+}
+
+func TestAStartThatNobodyWantsAnyMoreDoesNotHappen(t *testing.T) {
+	held := []string{"A=1"} // the fake holds it back
+	play(t, func(f *fake) {
+		f.answers["Heard go"] = []machine.Action{machine.Spawn{Unit: "a", Env: held}}
+		f.answers["Heard again"] = []machine.Action{machine.Spawn{Unit: "a", Env: held}}
+		f.answers["Heard end"] = []machine.Action{machine.Tell{Event: timeline.Event{Unit: "a", Name: timeline.Ended}}}
+	}, func(f *fake) {
+		f.says(100, "go")
+		f.says(100, "again")
+		f.words <- "a"
+		f.prepared <- prepared{Spawn: machine.Spawn{Unit: "a"}, number: 2}
+		f.prepared <- prepared{Spawn: machine.Spawn{Unit: "a"}, number: 3}
+		synctest.Wait()
+		f.says(100, "go")
+		f.says(100, "end")
+		f.words <- "a"
+		f.prepared <- prepared{Spawn: machine.Spawn{Unit: "a"}, number: 4}
+	}, "Heard go", "Heard again", "Spawned{Unit:a Role:0 PID:103}", "Heard go", "Heard end", "tell ended ")
 }
 
 func TestAFailedStartIsToldWithItsStatus(t *testing.T) {
@@ -259,5 +323,5 @@ func TestActionsAreDoneInTheirOrder(t *testing.T) {
 	}, func(f *fake) {
 		f.says(100, "go")
 		f.words <- "a"
-	}, "Heard go", "begin a 3", "tell starting ", "signal a SIGTERM to 2", "release a", "Spawned{Unit:a Role:0 PID:100}")
+	}, "Heard go", "begin a 3", "tell starting ", "signal a SIGTERM to 2", "release a", "Spawned{Unit:a Role:0 PID:102}")
 }

@@ -32,6 +32,10 @@ const (
 
 	lastSignal = 64
 
+	// blocking is how many threads may be in the kernel at once: with the time
+	// line, a start, and the files that two of them need.
+	blocking = 4
+
 	// sweepBound is how long what is left at the end may take to die.
 	sweepBound = time.Second
 )
@@ -49,6 +53,7 @@ type runner struct {
 
 	signals  chan os.Signal
 	children chan os.Signal
+	prepared chan prepared
 	ended    chan machine.Exited
 	words    chan string
 	closed   chan struct{}
@@ -72,12 +77,13 @@ func prepare(o Options) (*runner, error) {
 	r := &runner{
 		host: o.Host, given: o.Env, secrets: o.Secrets, path: servicePath(), units: map[string]*unit{},
 		signals: make(chan os.Signal, 16), children: make(chan os.Signal, 1), ended: make(chan machine.Exited),
-		words: make(chan string), closed: make(chan struct{}),
+		prepared: make(chan prepared), words: make(chan string), closed: make(chan struct{}),
 	}
 	r.catch()
 	for _, fd := range proc.InheritedDescriptors() {
 		unix.CloseOnExec(fd) // it is none of the services'
 	}
+	proc.ReserveThreads(blocking)
 	var err error
 	if r.table, err = proc.NewTable(); err != nil {
 		return nil, err
@@ -114,7 +120,7 @@ func (r *runner) catch() {
 // add opens what a unit has from before its first start.
 func (r *runner) add(o *Options, i int) error {
 	s := &o.Services[i]
-	u := &unit{plan: s, running: map[machine.Role]*process{}}
+	u := &unit{plan: s, running: map[machine.Role]*process{}, preparing: make(chan struct{}, 1)}
 	var err error
 	if u.who, err = r.host.identify(s, o.AsMe); err != nil {
 		return err
@@ -122,7 +128,7 @@ func (r *runner) add(o *Options, i int) error {
 	if err := unused(s.Surroundings.Dirs); err != nil {
 		return fmt.Errorf("%s: %w", s.Name, err)
 	}
-	if u.listener, err = socket.Listen(r.notifyAddress(s.Name)); err != nil {
+	if u.listener, err = r.listenFor(s.Name); err != nil {
 		return err
 	}
 	r.units[s.Name], r.order = u, append(r.order, s.Name)
@@ -135,22 +141,23 @@ func (r *runner) add(o *Options, i int) error {
 // longestPath is what a socket's path may have (unix(7)), with some to spare.
 const longestPath = 100
 
-// notifyAddress is where a unit's notify socket stands: an abstract name, where
-// there is no directory for it, or the path would be too long for a socket.
-func (r *runner) notifyAddress(unit string) string {
-	path := filepath.Join(r.host.Dir, unit+".notify")
-	if r.host.Dir == "" || len(path) > longestPath {
-		return fmt.Sprintf("@svckit/%s/notify", randomID())
+// listenFor opens a unit's notify socket: in the manager's directory, or under an
+// abstract name where that is none, or full, or its path too long for a socket.
+func (r *runner) listenFor(unit string) (*socket.Listener, error) {
+	if path := filepath.Join(r.host.Dir, unit+".notify"); r.host.Dir != "" && len(path) <= longestPath {
+		if l, err := socket.Listen(path); err == nil {
+			return l, nil
+		}
 	}
-	return path
+	return socket.Listen(fmt.Sprintf("@svckit/%s/notify", randomID()))
 }
 
 // world is the loop's.
 func (r *runner) world() world {
 	return world{
 		signals: r.signals, children: r.children, ended: r.ended, words: r.words, deserted: r.feed.gone,
-		units: r.order,
-		spawn: r.spawn, signal: r.signal, reap: func() { r.table.Reap() },
+		units:   r.order,
+		prepare: r.prepare, prepared: r.prepared, spawn: r.spawn, signal: r.signal, reap: func() { r.table.Reap() },
 		over:    func(e machine.Exited) { r.units[e.Unit].over(e) },
 		left:    func(name string) int { return r.left(r.units[name]) },
 		receive: func(name string) (socket.Datagram, bool) { return r.units[name].listener.Receive() },
@@ -222,8 +229,10 @@ func (u *unit) release(h *Host) {
 		u.sockets.close()
 		u.sockets = nil
 	}
-	removeDirs(u.plan.Surroundings.Dirs)
-	takeCredentials(h.Credentials(u.plan.Name))
+	if u.surrounded { // else they are not this run's
+		removeDirs(u.plan.Surroundings.Dirs)
+		takeCredentials(h.Credentials(u.plan.Name))
+	}
 }
 
 // release gives back what all units have.

@@ -124,7 +124,8 @@ func networkOf(socket plan.Socket) (network, address string, err error) {
 }
 
 // clearPath makes room for a socket: what a killed run has left behind goes,
-// what somebody listens on stays.
+// and that is what refuses a connection. What somebody listens on stays, though
+// it be busy, of another kind, or not for this user.
 func clearPath(network, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -138,8 +139,11 @@ func clearPath(network, path string) error {
 	case info.Mode().Type() != fs.ModeSocket:
 		return fmt.Errorf("there is something else")
 	}
-	if conn, err := net.Dial(network, path); err == nil {
+	conn, err := net.Dial(network, path)
+	if err == nil {
 		_ = conn.Close()
+	}
+	if !errors.Is(err, unix.ECONNREFUSED) {
 		return unix.EADDRINUSE
 	}
 	return os.Remove(path)

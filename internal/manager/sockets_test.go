@@ -7,9 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/svckit/svckit/internal/manager/machine"
 	"github.com/svckit/svckit/internal/manager/plan"
 )
 
@@ -82,6 +85,34 @@ func TestASocketThatIsListenedOnStaysItsOwners(t *testing.T) {
 	}
 }
 
+func TestASocketThatIsBusyOrOfAnotherKindStaysItsOwners(t *testing.T) {
+	dir := shortDir(t)
+	busy, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(busy)
+	if err := errors.Join(unix.Bind(busy, &unix.SockaddrUnix{Name: dir + "/busy"}), unix.Listen(busy, 0)); err != nil {
+		t.Fatal(err)
+	}
+	waiting, err := net.Dial("unix", dir+"/busy") // and there is no room for another
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer waiting.Close()
+	other, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: dir + "/other", Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	for _, path := range []string{dir + "/busy", dir + "/other"} {
+		_, err := listen([]plan.Socket{{Address: path, Kind: "stream"}}, false)
+		if !errors.Is(err, unix.EADDRINUSE) || !exists(path) {
+			t.Errorf("%s: %v; there %v", path, err, exists(path))
+		}
+	}
+}
+
 func TestWhatAKilledRunHasLeftIsReplaced(t *testing.T) {
 	path := shortDir(t) + "/left"
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -114,6 +145,41 @@ func TestAManagerOfTheSameServiceIsFoundByItsSocket(t *testing.T) {
 	if err := unused(dirs); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestAFileThatCouldBeWaitedForIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mkfifo(dir+"/fifo", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir+"/large", make([]byte, maxEnvFile+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		dir + "/fifo":  dir + "/fifo is no plain file",
+		dir:            dir + " is no plain file",
+		"/dev/zero":    "/dev/zero is no plain file",
+		dir + "/large": dir + "/large has more than 1048576 bytes",
+		os.DevNull:     "",
+	} {
+		if _, err := readEnvFile(path); errorText(err) != want {
+			t.Errorf("%s: %v; want %s", path, err, want)
+		}
+	}
+}
+
+func TestAStartWhoseFilesHangFailsAtItsTimeLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := &unit{preparing: make(chan struct{}, 1)}
+		r := &runner{units: map[string]*unit{"a": u}, prepared: make(chan prepared), closed: make(chan struct{})}
+		u.preparing <- struct{}{} // a start before it hangs for ever
+		began := time.Now()
+		r.prepare(machine.Spawn{Unit: "a"}, 7)
+		p := <-r.prepared
+		if took := time.Since(began); took != filesBound || p.number != 7 || p.err == nil {
+			t.Errorf("after %v start %d: %v", took, p.number, p.err)
+		}
+	})
 }
 
 func TestWhatCannotBeSetUpHasSystemdsStatus(t *testing.T) {

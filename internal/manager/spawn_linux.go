@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,25 +17,104 @@ import (
 	"github.com/svckit/svckit/internal/syntax"
 )
 
-// spawn starts a process of a unit, as systemd would (systemd.exec(5)).
-func (r *runner) spawn(a machine.Spawn) (int, error) {
+// filesBound is how long the files that a start needs may take: what hangs on a
+// disk that does is this start, and nothing else.
+const filesBound = 10 * time.Second
+
+// prepared is a start that has its files, or the reason why not.
+type prepared struct {
+	machine.Spawn
+	number  int      // of the start
+	path    string   // of the program
+	dir     string   // to start it in
+	env     []string // of EnvironmentFile=
+	without error    // svcrun has to do without a directory
+	err     error
+}
+
+// prepare sees to the files of a start beside the loop, which hears of it by
+// r.prepared within the bound.
+func (r *runner) prepare(a machine.Spawn, number int) {
 	u := r.units[a.Unit]
-	files, err := readEnvFiles(u.plan.Surroundings.EnvFiles)
+	u.surrounded = true
+	go func() {
+		p := r.seeToInTime(u, a)
+		p.Spawn, p.number = a, number
+		select {
+		case r.prepared <- p:
+		case <-r.closed:
+		}
+	}()
+}
+
+// seeToInTime is seeTo within the bound. Of a unit one start at a time is seen
+// to: where one hangs, those that follow wait for it, and are not stuck as well.
+func (r *runner) seeToInTime(u *unit, a machine.Spawn) prepared {
+	ctx, cancel := context.WithTimeout(context.Background(), filesBound)
+	defer cancel()
+	late := prepared{err: fmt.Errorf("its files took longer than %v", filesBound)}
+	select {
+	case u.preparing <- struct{}{}:
+	case <-ctx.Done():
+		return late
+	}
+	done := make(chan prepared, 1)
+	go func() {
+		done <- r.seeTo(u, a.Argv[0])
+		<-u.preparing
+	}()
+	select {
+	case p := <-done:
+		return p
+	case <-ctx.Done():
+		return late
+	}
+}
+
+// seeTo makes what a process has to find, and reads what it is to be given. What
+// it knows of the unit does not change.
+func (r *runner) seeTo(u *unit, program string) prepared {
+	p, at := prepared{dir: r.workingDir(u)}, u.plan.Surroundings
+	if p.env, p.err = readEnvFiles(at.EnvFiles); p.err != nil {
+		return p
+	}
+	if p.without, p.err = makeDirs(at.Dirs, u.who); p.err != nil {
+		return p
+	}
+	if err := giveCredentials(r.host.Credentials(u.plan.Name), at.Credentials, r.secrets, u.who); err != nil {
+		p.err = &startError{statusCredentials, fmt.Errorf("cannot hand over a credential: %w", err)}
+		return p
+	}
+	if !isDir(p.dir) {
+		p.err = &startError{statusChdir, fmt.Errorf("there is no directory %s to start it in", p.dir)}
+		return p
+	}
+	var err error
+	if p.path, err = r.find(program); err != nil {
+		p.err = &startError{statusExec, fmt.Errorf("cannot execute %s: %w", program, err)}
+	}
+	return p
+}
+
+// spawn starts a process of a unit, as systemd would (systemd.exec(5)).
+func (r *runner) spawn(p prepared) (int, error) {
+	u := r.units[p.Unit]
+	r.noteWithout(u, p.without)
+	if p.err != nil {
+		return 0, p.err
+	}
+	if u.sockets == nil { // the unit was down for good, and another one needs it
+		var err error
+		if u.sockets, err = listen(u.plan.Surroundings.Sockets, r.host.Root); err != nil {
+			return 0, &startError{0, err}
+		}
+	}
+	event := timeline.Event{Unit: p.Unit, Name: timeline.Output, Run: u.run}
+	output, err := newOutput(event, p.Role == machine.Main, r.feed.line)
 	if err != nil {
 		return 0, &startError{0, err}
 	}
-	if err := r.surround(u); err != nil {
-		return 0, err
-	}
-	command, err := r.command(u, a, files)
-	if err != nil {
-		return 0, err
-	}
-	event := timeline.Event{Unit: a.Unit, Name: timeline.Output, Run: u.run}
-	output, err := newOutput(event, a.Role == machine.Main, r.feed.line)
-	if err != nil {
-		return 0, &startError{0, err}
-	}
+	command := r.command(u, p)
 	command.Out, command.Err = output.streams[0].write, output.streams[1].write
 	ended := make(chan supervised.Status, 1)
 	pid, err := r.table.Start(command, ended)
@@ -43,47 +123,32 @@ func (r *runner) spawn(a machine.Spawn) (int, error) {
 		return 0, &startError{statusExec, fmt.Errorf("cannot execute %s: %w", command.Path, err)}
 	}
 	output.begin()
-	p := &process{unit: u, role: a.Role, pid: pid, output: output}
-	u.started(p)
-	go r.await(p, ended)
+	for _, other := range r.units {
+		other.forget(pid)
+	}
+	started := &process{unit: u, role: p.Role, pid: pid, output: output}
+	u.started(started)
+	go r.await(started, ended)
 	return pid, nil
 }
 
-// surround makes what a process of the unit has to find.
-func (r *runner) surround(u *unit) error {
-	at := u.plan.Surroundings
-	without, err := makeDirs(at.Dirs, u.who)
-	if err != nil {
-		return err
-	}
-	if without != nil && !u.noted {
+// noteWithout tells, once, that svcrun has to do without a directory.
+func (r *runner) noteWithout(u *unit, why error) {
+	if why != nil && !u.noted {
 		u.noted = true
 		r.feed.tell(timeline.Event{
 			Time: time.Now(), Unit: u.plan.Name, Name: timeline.Note, Run: u.run,
-			Text: "svcrun keeps no records of its runs: " + without.Error(),
+			Text: "svcrun keeps no records of its runs: " + why.Error(),
 		})
 	}
-	if u.sockets == nil { // the unit was down for good, and another one needs it
-		if u.sockets, err = listen(at.Sockets, r.host.Root); err != nil {
-			return &startError{0, err}
-		}
-	}
-	if err := giveCredentials(r.host.Credentials(u.plan.Name), at.Credentials, r.secrets, u.who); err != nil {
-		return &startError{statusCredentials, fmt.Errorf("cannot hand over a credential: %w", err)}
-	}
-	return nil
 }
 
 // command is what to execute.
-func (r *runner) command(u *unit, a machine.Spawn, files []string) (proc.Command, error) {
+func (r *runner) command(u *unit, p prepared) proc.Command {
 	at := u.plan.Surroundings
-	dir := r.workingDir(u)
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return proc.Command{}, &startError{statusChdir, fmt.Errorf("there is no directory %s to start it in", dir)}
-	}
 	s := start{
-		role: a.Role, service: u.plan, who: u.who, path: r.path, invocation: u.invocation, notify: u.listener.Address(),
-		mainPID: u.pid(machine.Main), special: r.monitored(a.Env), files: files, given: r.given,
+		role: p.Role, service: u.plan, who: u.who, path: r.path, invocation: u.invocation, notify: u.listener.Address(),
+		mainPID: u.pid(machine.Main), special: r.monitored(p.Env), files: p.env, given: r.given,
 	}
 	if !r.host.Root {
 		s.runtimeDir = r.host.Runtime
@@ -92,17 +157,13 @@ func (r *runner) command(u *unit, a machine.Spawn, files []string) (proc.Command
 		s.creds = r.host.Credentials(u.plan.Name)
 	}
 	c := proc.Command{
-		Argv: a.Argv, Env: environment(s), Dir: dir, Session: true, Death: syntax.SIGTERM,
+		Path: p.path, Argv: p.Argv, Env: environment(s), Dir: p.dir, Session: true, Death: syntax.SIGTERM,
 		Shim: true, Ignore: proc.NewSignalSet(syntax.SIGPIPE), NoFile: at.NoFile, As: u.who.credential,
 	}
-	if a.Role == machine.Main {
+	if p.Role == machine.Main {
 		c.Descriptors = u.sockets.byNumber()
 	}
-	var err error
-	if c.Path, err = r.find(a.Argv[0]); err != nil {
-		return proc.Command{}, &startError{statusExec, fmt.Errorf("cannot execute %s: %w", a.Argv[0], err)}
-	}
-	return c, nil
+	return c
 }
 
 // monitored adds to what a unit of OnFailure= is told of the one that has failed
@@ -116,16 +177,22 @@ func (r *runner) monitored(env []string) []string {
 	return env
 }
 
-// workingDir is where the unit's processes start: systemd's own managers have it
-// so where WorkingDirectory= does not say.
+// workingDir is where the unit's processes start. Where WorkingDirectory= does not
+// say, a user's manager has it be the home directory, if there is one (systemd:
+// src/core/unit.c, unit_patch_contexts).
 func (r *runner) workingDir(u *unit) string {
 	switch dir := u.plan.Surroundings.WorkingDir; {
 	case dir != "":
 		return dir
-	case r.host.Root:
-		return "/"
+	case !r.host.Root && isDir(r.host.HomeDir):
+		return r.host.HomeDir
 	}
-	return r.host.HomeDir
+	return "/"
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // find finds a program as systemd does: in the path of services, where its name

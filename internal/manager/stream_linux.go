@@ -2,6 +2,7 @@ package manager
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -104,12 +105,12 @@ func (o *output) finish() (*history.EndLine, []string) {
 	for _, s := range o.streams {
 		_ = s.file.SetReadDeadline(time.Now())
 	}
-	bound := time.NewTimer(flushBound)
-	defer bound.Stop()
+	bound, cancel := context.WithTimeout(context.Background(), flushBound)
+	defer cancel()
 	for _, s := range o.streams {
 		select {
 		case <-s.flushed:
-		case <-bound.C:
+		case <-bound.Done():
 		}
 	}
 	o.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/svckit/svckit/internal/manager/timeline"
 )
@@ -70,6 +71,28 @@ func TestAllThatWasPrintedBeforeTheEndIsThereThoughTheStreamsStayOpen(t *testing
 	if len(tail) != maxTailLines || tail[maxTailLines-1] != "no end" {
 		t.Errorf("tail of %d lines, the last %q", len(tail), tail[len(tail)-1])
 	}
+}
+
+func TestATimeLineThatIsStuckHoldsAnEndUpForABoundedTimeOnly(t *testing.T) {
+	t.Parallel()
+	stuck := make(chan struct{})
+	p := &printed{}
+	var err error
+	if p.output, err = newOutput(timeline.Event{}, true, func(timeline.Event) { <-stuck }); err != nil {
+		t.Fatal(err)
+	}
+	out, errs := p.ends(t)
+	fmt.Fprintln(out, "a line")
+	fmt.Fprintln(errs, "a line on the other stream")
+	finished := make(chan struct{})
+	go func() { p.finish(); close(finished) }()
+	select {
+	case <-finished:
+	case <-time.After(patience):
+		t.Error("the end is held up")
+	}
+	close(stuck)
+	<-finished
 }
 
 func TestTheLastLineOfStderrAloneIsSvcruns(t *testing.T) {

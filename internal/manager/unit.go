@@ -19,6 +19,9 @@ type unit struct {
 	listener *socket.Listener
 	running  map[machine.Role]*process
 
+	preparing  chan struct{} // has one while the files of a start are seen to
+	surrounded bool          // directories and credentials may have been made
+
 	run         int    // its number
 	invocation  string // of the run
 	invocations []string
@@ -44,6 +47,11 @@ func (u *unit) begin(run int, invocation string) {
 func (u *unit) started(p *process) {
 	u.running[p.role] = p
 	u.sessions = lastOnes(append(u.sessions, p.pid))
+}
+
+// forget has a session be none of the unit's: its number is another's now.
+func (u *unit) forget(session int) {
+	u.sessions = slices.DeleteFunc(u.sessions, func(s int) bool { return s == session })
 }
 
 // over notes a process's end. It may be one of an earlier run, that would not die.
