@@ -26,7 +26,7 @@ func decide(ev *evidence) End {
 		return bySvcrunAlone(ev)
 	}
 	end := End{Exit: ev.main}
-	if isExitResult(ev.result) {
+	if isExitResult(ev.result) || ev.result == "start-limit-hit" { // which hides the run's own
 		end.Exit, end.Detail = ev.blamed()
 	}
 	cause, detail := byResult(ev, end.Exit)

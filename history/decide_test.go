@@ -67,6 +67,10 @@ func TestEveryCombinationHasACauseThatItsRecordsGive(t *testing.T) {
 		seen[end.Cause] = true
 		says := func(c Cause) bool { return ev.endLine != nil && ev.endLine.Cause == c }
 		alone := ev.result == "" && ev.main == Exit{} // nobody but svcrun says anything
+		blamed := ev.main
+		if ev.result == "start-limit-hit" && ev.main.Kind == NoExit { // which hides the run's own
+			blamed = ev.control.exit
+		}
 		exited := func(code int) bool { return ev.main == Exit{Exited, code} }
 		allowed := false
 		switch end.Cause {
@@ -75,9 +79,9 @@ func TestEveryCombinationHasACauseThatItsRecordsGive(t *testing.T) {
 		case StopRequested:
 			allowed = ev.stopRequested || says(StopRequested)
 		case ExitCode:
-			allowed = !ev.stopRequested && (ev.result == "exit-code" || ev.main.Kind == Exited && ev.main.Status != 0)
+			allowed = !ev.stopRequested && (ev.result == "exit-code" || blamed.Kind == Exited && blamed.Status != 0)
 		case Signal:
-			allowed = !ev.stopRequested && (ev.result == "signal" || ev.main.Kind == Killed)
+			allowed = !ev.stopRequested && (ev.result == "signal" || blamed.Kind == Killed)
 		case CoreDump:
 			allowed = !ev.stopRequested && (ev.result == "core-dump" || ev.main.Kind == Dumped)
 		case OOM:

@@ -18,22 +18,37 @@ type State struct {
 	NRestarts    int
 	Exit         Exit // of the main process of the last run
 
+	// Command is the directive of the process beside the main one that failed first,
+	// such as ExecStartPre, and Control how it ended.
+	Command string
+	Control Exit
+
 	// The unit's course, each the last time it happened.
-	LeftInactive   time.Time // the start began
+	LeftInactive   time.Time // the start began, or the hold-off did, which counts as activating
 	BecameActive   time.Time // the start was done
 	BecameInactive time.Time
 	Changed        time.Time // the last change of any state
 	MainExited     time.Time
+	FirstCommand   time.Time // when the first process of the last run was started
+	LastExit       time.Time // when the last of those that start it, or are it, ended
 
 	// RestartDelay is the hold-off before the pending or the next automatic
 	// restart, without what the manager's own jitter adds (262).
 	RestartDelay time.Duration
 
-	Svcrun *Svcrun // the one in ExecStart=; nil for none
+	Svcrun       *Svcrun       // the one in ExecStart=; nil for none
+	FailedReload *FailedReload // where the last reload of the run failed
 
 	// HidesHistory: the unit's LogLevelMax= keeps the manager's lines about its
 	// starts, or even about its ends, out of the journal.
 	HidesHistory bool
+}
+
+// FailedReload is a reload that failed. The manager leaves the service running.
+type FailedReload struct {
+	Result string    // as Result= is of a run
+	Exit   Exit      // of the command of ExecReload= that failed
+	Ended  time.Time // when that was; both are unknown once the unit is loaded anew
 }
 
 // WaitsForRestart says whether the unit is in the hold-off before an
@@ -79,22 +94,24 @@ func (s State) LastEnd() (End, bool) {
 	return end, end.Cause != Unknown || s.Result != "success"
 }
 
-// heldOff says whether the unit has been in the hold-off after its last run. That
-// counts as activating, so that LeftInactive is when it began, and BecameActive
-// may be of a run before.
-func (s State) heldOff() bool {
-	return s.WaitsForRestart() || !s.Up() && s.Exit.Kind != NoExit && s.LeftInactive.After(s.MainExited)
+// began is when the last run began. LeftInactive is that only where no hold-off
+// came before, or after it: its own is that of a run that is on, and has had no
+// process yet.
+func (s State) began() time.Time {
+	if s.FirstCommand.IsZero() && s.Up() {
+		return s.LeftInactive
+	}
+	return s.FirstCommand
 }
 
 // evidence is the state in the terms of a run.
 func (s State) evidence() *evidence {
-	ev := &evidence{invocation: s.InvocationID, start: UnknownStart}
-	if !s.heldOff() {
-		ev.started = stamp{time: s.LeftInactive}
-		if !s.BecameActive.Before(s.LeftInactive) {
-			ev.ready = stamp{time: s.BecameActive}
-		}
-	} else if s.BecameActive.IsZero() { // nor was any run before it: no other time limit can have been reached
+	began := s.began()
+	ev := &evidence{invocation: s.InvocationID, start: UnknownStart, started: stamp{time: began}}
+	switch {
+	case !began.IsZero() && !s.BecameActive.Before(began):
+		ev.ready = stamp{time: s.BecameActive}
+	case s.WaitsForRestart() && s.BecameActive.IsZero(): // nor was any run before it: no other time limit can have been reached
 		ev.timeout = phaseStart
 	}
 	if s.Up() {
@@ -110,7 +127,10 @@ func (s State) endInto(ev *evidence) {
 	ev.unstopped = s.WaitsForRestart()
 	ev.byBus = !ev.unstopped
 	ev.dead = stamp{time: s.BecameInactive}
-	ev.result, ev.main = s.Result, s.Exit
+	if !s.LastExit.IsZero() && s.LeftInactive.After(s.LastExit) { // into the hold-off; inactive once more it may be by a start that was refused
+		ev.dead.time = s.LeftInactive
+	}
+	ev.result, ev.main, ev.control = s.Result, s.Exit, controlExit{s.Command, s.Control}
 	if s.Exit.Kind != NoExit {
 		ev.mainEnded = stamp{time: s.MainExited}
 	}

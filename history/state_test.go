@@ -42,7 +42,10 @@ func TestStateTellsTheLastEndWhileItCan(t *testing.T) {
 		{"a timeout in the hold-off of what was ready may be RuntimeMaxSec=", func(s *State) {
 			s.ActiveState, s.SubState, s.Result = "activating", "auto-restart", "timeout"
 		}, "unknown result=timeout"},
-		{"the same where the hold-off came after what was ready", func(s *State) {
+		{"a timeout in the hold-off of what was ready only in the run before is the start's", func(s *State) {
+			s.ActiveState, s.SubState, s.Result, s.FirstCommand = "activating", "auto-restart", "timeout", at(5)
+		}, "start-timeout"},
+		{"it may be where the hold-off came after what was ready", func(s *State) {
 			s.ActiveState, s.SubState, s.Result, s.LeftInactive = "activating", "auto-restart", "timeout", at(10)
 		}, "unknown result=timeout"},
 		{"the start limit", func(s *State) {
@@ -65,25 +68,60 @@ func TestStateTellsTheLastEndWhileItCan(t *testing.T) {
 	}
 }
 
-// TestTheHoldOffIsNoStart: it counts as activating, and so hides when the run
-// before it began; svcrun may have written that down.
-func TestTheHoldOffIsNoStart(t *testing.T) {
+// TestARunBeginsWithItsFirstCommand: the hold-off counts as activating, so that
+// after it (and since 254 while the next run is on, too) the time when the unit has
+// left inactive is that of the hold-off.
+func TestARunBeginsWithItsFirstCommand(t *testing.T) {
 	waits := State{
 		InvocationID: "A", ActiveState: "activating", SubState: "auto-restart", Result: "exit-code", Exit: Exit{Exited, 3},
-		BecameActive: at(1), MainExited: at(8), BecameInactive: at(9), LeftInactive: at(9),
+		FirstCommand: at(0), BecameActive: at(1), MainExited: at(8), LastExit: at(8), BecameInactive: at(9), LeftInactive: at(9),
 	}
 	refused := waits
 	refused.ActiveState, refused.SubState, refused.BecameInactive = "failed", "failed", at(12)
-	for _, s := range []State{waits, refused} {
+	noMain := refused // a command before the main process has failed
+	noMain.Exit, noMain.MainExited, noMain.BecameActive = Exit{}, time.Time{}, time.Time{}
+	noMain.Command, noMain.Control = "ExecStartPre", Exit{Exited, 4}
+	hidden := noMain // since 260
+	hidden.Result = "start-limit-hit"
+	again := waits
+	again.ActiveState, again.SubState, again.FirstCommand, again.BecameActive = "active", "running", at(11), at(12)
+	for _, test := range []struct {
+		name  string
+		state State
+		want  string
+	}{
+		{"it waits", waits, "A unknown exit-code exited=3 up=7s delay=0s"},
+		{"a start after that was refused", refused, "A unknown exit-code exited=3 up=7s delay=0s"},
+		{"the same, and there was no main process", noMain, "A unknown exit-code exited=4 command=ExecStartPre up=9s delay=0s"},
+		{"the same, and the limit's result hides its own", hidden, "A unknown exit-code exited=4 command=ExecStartPre up=9s delay=0s"},
+		{"the next run", again, "A unknown running - up=0s delay=0s"},
+	} {
 		fold := NewFold(unit)
-		fold.AddState(s)
-		if r := fold.Runs()[0]; !r.Started.IsZero() || !r.Ready.IsZero() || r.Up != 0 || r.Cause != ExitCode || !r.Ended.Equal(at(8)) {
-			t.Errorf("%s: %+v", s.ActiveState, r)
+		fold.AddState(test.state)
+		r := fold.Runs()[0]
+		if got := tell(r); got != test.want || !r.Started.Equal(test.state.FirstCommand) {
+			t.Errorf("%s: %q, started %v; want %q, %v", test.name, got, r.Started, test.want, test.state.FirstCommand)
 		}
-		fold.AddRecords([]Record{recordOf(1, "A", 0, RecordEnd{Cause: ExitCode})})
-		if r := fold.Runs()[0]; !r.Started.Equal(at(0)) || !r.Ready.Equal(at(1)) || r.Up != 7*time.Second {
-			t.Errorf("%s, with its record: %+v", s.ActiveState, r)
+		test.state.FirstCommand = time.Time{} // the manager has loaded the unit anew since
+		fold = NewFold(unit)
+		fold.AddState(test.state)
+		if r := fold.Runs()[0]; !r.Running && !r.Started.IsZero() {
+			t.Errorf("%s: started %v, which nobody knows", test.name, r.Started)
 		}
+	}
+}
+
+// TestSvcrunsRecordTellsTheBeginThatTheManagerHasForgotten: as it does where the
+// unit was loaded anew.
+func TestSvcrunsRecordTellsTheBeginThatTheManagerHasForgotten(t *testing.T) {
+	fold := NewFold(unit)
+	fold.AddState(State{
+		InvocationID: "A", ActiveState: "activating", SubState: "auto-restart", Result: "exit-code", Exit: Exit{Exited, 3},
+		BecameActive: at(1), MainExited: at(8), BecameInactive: at(9), LeftInactive: at(9),
+	})
+	fold.AddRecords([]Record{recordOf(1, "A", 0, RecordEnd{Cause: ExitCode})})
+	if r := fold.Runs()[0]; !r.Started.Equal(at(0)) || !r.Ready.Equal(at(1)) || r.Up != 7*time.Second {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -117,7 +155,7 @@ func TestStateCompletesTheJournal(t *testing.T) {
 	}
 	failed := State{
 		InvocationID: "A", ActiveState: "failed", SubState: "failed", Result: "exit-code", Exit: Exit{Exited, 7},
-		LeftInactive: at(0), BecameActive: at(2), BecameInactive: at(12), MainExited: at(11),
+		LeftInactive: at(0), FirstCommand: at(0), BecameActive: at(2), BecameInactive: at(12), MainExited: at(11),
 	}
 	stopped := failed
 	stopped.ActiveState, stopped.Result, stopped.Exit = "inactive", "success", Exit{Killed, 15}

@@ -99,7 +99,12 @@ var units = manager{
 		"InvocationID": []byte{0xab, 0x01}, "InactiveExitTimestamp": uint64(us), "ActiveEnterTimestamp": uint64(us + 5e6),
 		"NRestarts": uint32(3), "StatusText": "live 2/2", "Result": "success",
 		"ExecMainCode": int32(1), "RestartUSec": uint64(100_000), "LogLevelMax": int32(-1),
-		"ExecStart": []execCommand{{Path: "/usr/bin/svcrun", Argv: []string{"svcrun", "--state-dir=/var/lib/svckit/up", "--", "x"}}},
+		"ExecStart":    []execCommand{{Path: "/usr/bin/svcrun", Argv: []string{"svcrun", "--state-dir=/var/lib/svckit/up", "--", "x"}}},
+		"ReloadResult": "exit-code", "ExecReload": []execCommand{
+			{Path: "/bin/a", Argv: []string{"a"}, Ignored: true, A: us + 6e6, C: us + 7e6, Code: 1, Exit: 1},
+			{Path: "/bin/b", Argv: []string{"b"}, A: us + 7e6, C: us + 8e6, Code: 1, Exit: 4},
+			{Path: "/bin/c", Argv: []string{"c"}},
+		},
 	}},
 	"waits.service": {"loaded", "activating", "auto-restart", map[string]any{
 		"InvocationID": []byte{0xcd}, "InactiveExitTimestamp": uint64(us), "ActiveEnterTimestamp": uint64(0),
@@ -107,6 +112,10 @@ var units = manager{
 		"StatusText": "", "Result": "core-dump", "ExecMainCode": int32(3), "ExecMainStatus": int32(11),
 		"ExecMainExitTimestamp": uint64(us + 9e5), "RestartUSec": uint64(1e6), "RestartUSecNext": uint64(26.5e6),
 		"ExecStart": []execCommand{{Path: "/bin/sleep", Argv: []string{"sleep", "1"}}}, "LogLevelMax": int32(5),
+		"ExecMainStartTimestamp": uint64(us + 2e5),
+		"ExecStartPre": []execCommand{
+			{Path: "/bin/a", Argv: []string{"a"}, A: us + 1e5, C: us + 2e5, Code: 1, Exit: 9}, {Path: "/bin/b", Argv: []string{"b"}},
+		},
 	}},
 	"old.service": {"loaded", "failed", "failed", map[string]any{
 		"RestartUSec": uint64(math.MaxUint64), "StateChangeTimestamp": uint64(math.MaxUint64), "Result": "exit-code",
@@ -132,12 +141,15 @@ func TestServicesAreReadWithAllThatTellsOfARun(t *testing.T) {
 			Unit: "up.service", InvocationID: "ab01", LoadState: "loaded", ActiveState: "active", SubState: "running",
 			StatusText: "live 2/2", NRestarts: 3,
 			LeftInactive: time.UnixMicro(us), BecameActive: time.UnixMicro(us + 5e6),
-			Svcrun: &history.Svcrun{StateDir: "/var/lib/svckit/up"},
+			Svcrun:       &history.Svcrun{StateDir: "/var/lib/svckit/up"},
+			FailedReload: &history.FailedReload{Result: "exit-code", Exit: history.Exit{Kind: history.Exited, Status: 4}, Ended: time.UnixMicro(us + 8e6)},
 		},
 		{
 			Unit: "waits.service", InvocationID: "cd", LoadState: "loaded", ActiveState: "activating", SubState: "auto-restart",
 			Result: "core-dump", NRestarts: 7, Exit: history.Exit{Kind: history.Dumped, Status: 11},
+			Command: "ExecStartPre", Control: history.Exit{Kind: history.Exited, Status: 9},
 			LeftInactive: time.UnixMicro(us), BecameInactive: time.UnixMicro(us + 1e6), Changed: time.UnixMicro(us + 2e6),
+			FirstCommand: time.UnixMicro(us + 1e5), LastExit: time.UnixMicro(us + 9e5),
 			MainExited: time.UnixMicro(us + 9e5), RestartDelay: 26500 * time.Millisecond, HidesHistory: true,
 		},
 	}
