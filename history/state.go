@@ -94,10 +94,10 @@ func (s State) LastEnd() (End, bool) {
 	return end, end.Cause != Unknown || s.Result != "success"
 }
 
-// began is when the last run began. LeftInactive is that only where no hold-off
+// Began is when the last run began, zero where that is not known. LeftInactive is that only where no hold-off
 // came before, or after it: its own is that of a run that is on, and has had no
 // process yet.
-func (s State) began() time.Time {
+func (s State) Began() time.Time {
 	if s.FirstCommand.IsZero() && s.Up() {
 		return s.LeftInactive
 	}
@@ -106,7 +106,7 @@ func (s State) began() time.Time {
 
 // evidence is the state in the terms of a run.
 func (s State) evidence() *evidence {
-	began := s.began()
+	began := s.Began()
 	ev := &evidence{invocation: s.InvocationID, start: UnknownStart, started: stamp{time: began}}
 	switch {
 	case !began.IsZero() && !s.BecameActive.Before(began):

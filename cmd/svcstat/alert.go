@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/svckit/svckit/history"
-	"github.com/svckit/svckit/history/why"
 	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/internal/verbs"
 )
@@ -78,10 +77,7 @@ func (s subject) tell(ctx context.Context, out output, zone *time.Location) (str
 	if err != nil {
 		return cannotTell(s.unit, err), rec.state
 	}
-	x := explained{record: rec, now: out.now(), zone: zone}
-	x.Answer = why.Explain(why.Facts{
-		State: rec.state, Settings: rec.settings, Runs: rec.runs, Journal: rec.journal, Now: x.now,
-	})
+	x := rec.explained(out.now(), zone)
 	return x.alertText(x.lastLines(ctx, s)), rec.state
 }
 

@@ -25,6 +25,7 @@ func (x explained) sentences() []string {
 		}
 	}
 	add(x.stateSentence())
+	add(x.reloadSentence())
 	if x.Last != nil && x.Last.Running {
 		add(x.runSentence("This run", *x.Last))
 	}
@@ -85,7 +86,7 @@ func (x explained) stateSentence() string {
 		up, _ := s.UpSince()
 		return x.unit + " is " + s.ActiveState + " (" + s.SubState + ")" + x.since(up) + restartsClause(s.NRestarts) + statusClause(*s)
 	case why.Starting:
-		return x.unit + " is starting" + x.since(s.LeftInactive) + restartsClause(s.NRestarts) + statusClause(*s)
+		return x.unit + " is starting" + x.since(s.Began()) + restartsClause(s.NRestarts) + statusClause(*s)
 	case why.Stopping:
 		return x.unit + " is stopping (" + s.SubState + ")" + x.since(s.Changed) + statusClause(*s)
 	}
@@ -128,6 +129,26 @@ func statusClause(s history.State) string {
 	return " It says: " + strconv.Quote(s.StatusText) + "."
 }
 
+// reloadSentence is about a reload that failed, which ends nothing. How far it had
+// come when its time was over nobody knows.
+func (x explained) reloadSentence() string {
+	r := x.FailedReload
+	if r == nil {
+		return ""
+	}
+	text := "Its last reload failed"
+	if !r.Ended.IsZero() {
+		text += " at " + x.at(r.Ended)
+	}
+	switch {
+	case r.Result == "timeout":
+		return text + ", as it took too long: it runs on, and whether it has what is new is not known."
+	case r.Exit.Kind == history.NoExit:
+		return text + " (" + r.Result + "): it runs on, with what it had before."
+	}
+	return text + ", as ExecReload= " + exitText(r.Exit) + ": it runs on, with what it had before."
+}
+
 // reasonSentence says why no restart came.
 func (x explained) reasonSentence() string {
 	const no = "No restart came: "
@@ -147,7 +168,7 @@ func (x explained) reasonSentence() string {
 	case why.NotSince:
 		return no + "the rules ask for one, but systemd remembers nothing of that run: the machine was booted, or the unit was unloaded."
 	case why.Unknown:
-		return no + "nothing on record says why." + openText(x.Open)
+		return no + "nothing on record says why." + x.openText()
 	}
 	return ""
 }
@@ -160,9 +181,10 @@ func settingHint(a why.Answer) string {
 	return ""
 }
 
-func openText(open []why.Reason) string {
+// openText is what it may have been.
+func (x explained) openText() string {
 	var parts []string
-	for _, reason := range open {
+	for _, reason := range x.Open {
 		switch reason {
 		case why.ByStop:
 			parts = append(parts, "a stop that was asked for")
@@ -174,7 +196,11 @@ func openText(open []why.Reason) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return " It may have been " + strings.Join(parts, ", or ") + "; the journal would tell."
+	end := "; the journal would tell."
+	if x.journal {
+		end = "; the journal, which would tell, has no line of it."
+	}
+	return " It may have been " + strings.Join(parts, ", or ") + end
 }
 
 // limitText is about the start limit, with its numbers.
@@ -211,19 +237,20 @@ func (x explained) nextSentence() string {
 	switch {
 	case x.Standing == why.Waiting:
 		return x.restartText()
-	case x.Standing == why.Starting && x.settings != nil:
-		return x.boundText("It is given until", x.state.LeftInactive, x.settings.TimeoutStart, "TimeoutStartSec=")
-	case x.Standing == why.Stopping && x.settings != nil:
-		return x.boundText("What is left of it is killed at", x.state.Changed, x.settings.TimeoutStop, "TimeoutStopSec=")
+	case x.settings != nil && x.state.SubState == "start":
+		return x.boundText("It is given until", x.settings.TimeoutStart, "TimeoutStartSec=")
+	case x.settings != nil && (x.state.SubState == "stop-sigterm" || x.state.SubState == "final-sigterm"):
+		return x.boundText("What is left of it is killed at", x.settings.TimeoutStop, "TimeoutStopSec=")
 	case x.Standing.IsDown() && x.Standing != why.Unusable:
 		return x.downText()
 	}
 	return ""
 }
 
-// boundText is about a phase that has a timeout, which what the service itself
-// asks for may extend (EXTEND_TIMEOUT_USEC=).
-func (x explained) boundText(what string, began time.Time, timeout time.Duration, directive string) string {
+// boundText is about a state that has a timeout of its own, which what the service
+// itself asks for may extend (EXTEND_TIMEOUT_USEC=).
+func (x explained) boundText(what string, timeout time.Duration, directive string) string {
+	began := x.state.Changed
 	if began.IsZero() || timeout <= 0 || timeout >= history.Endless {
 		return ""
 	}
@@ -293,76 +320,4 @@ func (x explained) downText() string {
 		text += "; a start is possible again, as the window of the limit is over"
 	}
 	return text + "."
-}
-
-// advice are the commands to type, with what each is for: behind it, or where
-// that is too wide for so many columns, below it. No command is broken.
-func (x explained) advice(columns int) string {
-	if len(x.Steps) == 0 {
-		return ""
-	}
-	var beside, below table
-	for _, step := range x.Steps {
-		command, purpose := x.step(step)
-		beside.add(cell{"  " + command, plain}, cell{purpose, plain})
-		below.add(cell{"  " + command, plain})
-		below.below("      " + purpose)
-	}
-	if columns > 0 && beside.width() > columns {
-		return "\n" + below.text(false, 0)
-	}
-	return "\n" + beside.text(false, 0)
-}
-
-// step is a command for a shell, and what it is for.
-func (x explained) step(step why.Step) (command, purpose string) {
-	systemctl := "systemctl " + x.of.flag()
-	switch step {
-	case why.ReadLog:
-		return x.logCommand()
-	case why.DaemonReload:
-		return systemctl + "daemon-reload", "the unit's files have changed since systemd read them"
-	case why.ResetFailed:
-		return systemctl + "reset-failed " + shellWord(x.unit), "empties the start limit's window"
-	case why.ForgetSvcrun:
-		return "svcstat forget " + x.of.flag() + shellWord(x.unit), "forgets the failures for which svcrun holds starts back"
-	case why.Start:
-		return systemctl + "start " + shellWord(x.unit), "starts it now"
-	case why.RestartNow:
-		return systemctl + "restart " + shellWord(x.unit), "starts it now; a start would wait for the end of the hold-off"
-	case why.ListFailed:
-		return systemctl + "list-dependencies " + shellWord(x.unit), "shows which of the units that it needs has failed"
-	case why.ListJobs:
-		return systemctl + "list-jobs --after", "shows what the job waits for"
-	case why.ReadStatus:
-		return systemctl + "status " + shellWord(x.unit), "shows what is wrong with the file"
-	case why.ReadCondition:
-		return systemctl + "show -p Conditions -p Asserts " + shellWord(x.unit), "shows what has to be met"
-	}
-	return "", ""
-}
-
-// logCommand shows what the run that failed first has said.
-func (x explained) logCommand() (command, purpose string) {
-	run, purpose := x.Ended(), "what that run has said, and systemd of it"
-	if x.First != nil {
-		run, purpose = x.First, "what the first of the failures said; the later ones may follow from it"
-	}
-	if strings.Trim(run.InvocationID, "0123456789abcdef") != "" || run.InvocationID == "" { // a record may hold anything
-		return "journalctl " + x.of.flag() + "-e -u " + shellWord(x.unit), purpose
-	}
-	about := " + INVOCATION_ID="
-	if x.of.user {
-		about = " + USER_INVOCATION_ID="
-	}
-	return "journalctl _SYSTEMD_INVOCATION_ID=" + run.InvocationID + about + run.InvocationID, purpose
-}
-
-// shellWord is the name of a unit for a shell, to which a backslash means
-// something.
-func shellWord(unit string) string {
-	if strings.Contains(unit, `\`) {
-		return "'" + unit + "'"
-	}
-	return unit
 }

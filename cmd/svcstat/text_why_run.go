@@ -176,6 +176,8 @@ func processText(r history.Run) string {
 	who := "Its main process"
 	if command := field(r, "command"); command != "" {
 		who = "Its " + command + "="
+	} else if r.Exit.Kind == history.NoExit {
+		who = "A process beside its main one"
 	}
 	text := who + " " + exitText(r.Exit)
 	if r.Cause == history.Signal && !r.Stopped {

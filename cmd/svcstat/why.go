@@ -33,10 +33,7 @@ func explain(c *cli.Context, out output) error {
 	if err != nil {
 		return err
 	}
-	x := explained{record: rec, now: out.now(), zone: zoneOf(c, out)}
-	x.Answer = why.Explain(why.Facts{
-		State: rec.state, Settings: rec.settings, Runs: rec.runs, Skipped: rec.skipped, Journal: rec.journal, Now: x.now,
-	})
+	x := rec.explained(out.now(), zoneOf(c, out))
 	if asJSON {
 		return writeJSON(out.stdout, x.document())
 	}
@@ -50,6 +47,11 @@ type explained struct {
 	why.Answer
 	now  time.Time
 	zone *time.Location
+}
+
+func (r record) explained(now time.Time, zone *time.Location) explained {
+	facts := why.Facts{State: r.state, Settings: r.settings, Runs: r.runs, Skipped: r.skipped, Now: now}
+	return explained{record: r, Answer: why.Explain(facts), now: now, zone: zone}
 }
 
 // whyDocument is what `svcstat why UNIT --json` prints.
@@ -67,6 +69,9 @@ type whyDocument struct {
 	FirstFailure *runDocument `json:"first_failure"` // of the burst that last_run, or previous_run, is of; null where it is that one
 	RefusedStart *runDocument `json:"refused_start"` // after last_run
 
+	// The last reload, where it failed and the service is up.
+	FailedReload *reloadDocument `json:"failed_reload"`
+
 	// Why no restart came: stop-requested, stop-in-hold-off, prevent-exit-status,
 	// restart-setting, remain-after-exit, force-exit-status, start-limit,
 	// dependency, condition, not-started-since, unknown; null where that is no question.
@@ -83,6 +88,13 @@ type whyDocument struct {
 	Outlook *outlookDocument `json:"outlook"`
 
 	Steps []stepDocument `json:"steps"` // what to do, in this order
+}
+
+// reloadDocument is a reload that failed.
+type reloadDocument struct {
+	Result string     `json:"result"` // the manager's word for it (ReloadResult=)
+	Ended  *timestamp `json:"ended"`
+	exitDocument
 }
 
 // limitDocument is a unit's start limit, and how far it is used.
@@ -122,6 +134,9 @@ func (x explained) document() whyDocument {
 	}
 	if x.state != nil {
 		doc.ActiveState, doc.SubState = &x.state.ActiveState, &x.state.SubState
+	}
+	if r := x.FailedReload; r != nil {
+		doc.FailedReload = &reloadDocument{r.Result, knownTime(r.Ended, x.zone), newExitDocument(r.Exit)}
 	}
 	if w := x.Window; w != nil {
 		limit := x.settings.Limit

@@ -62,6 +62,7 @@ const (
 	ResetFailed   Step = "reset-failed"
 	ForgetSvcrun  Step = "forget"
 	Start         Step = "start"
+	ReloadAgain   Step = "reload"
 	RestartNow    Step = "restart" // in the hold-off of a manager that does not hurry for a start
 	ListFailed    Step = "list-failed"
 	ListJobs      Step = "list-jobs"
@@ -85,6 +86,8 @@ type Answer struct {
 
 	// Forgotten, with ByStartLimit: the manager has since forgotten all starts.
 	Forgotten bool
+
+	FailedReload *history.FailedReload // with Up: the last one, where it failed
 
 	Window *Window   // the start limit's, where there is one and a start is known
 	Next   time.Time // when the hold-off ends; zero where none is on, or it is for ever

@@ -3,6 +3,7 @@ package why
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/policy"
@@ -13,6 +14,9 @@ func Explain(f Facts) Answer {
 	var a Answer
 	a.addRuns(f.Runs)
 	a.Standing = standing(f, a.Last)
+	if a.Standing == Up {
+		a.FailedReload = f.State.FailedReload
+	}
 	if f.Settings != nil {
 		a.addWindow(f)
 		if a.Standing == Waiting && !a.NextRefused {
@@ -215,15 +219,17 @@ func (a *Answer) unexplained(f Facts) {
 	if f.State == nil || f.State.LeftInactive.IsZero() {
 		return
 	}
-	a.Reason = Unknown
-	if !f.Journal {
-		a.Open = append(a.Open, ByStop)
-		// Up to 259 a refused start leaves the result of the run before it.
-		if f.Settings.Limit.Enabled() && f.State.ActiveState == "failed" {
-			a.Open = append(a.Open, ByStartLimit)
-		}
+	a.Reason, a.Open = Unknown, []Reason{ByStop}
+	// A stop in the hold-off leaves nothing failed. From 260 on the manager itself
+	// tells of a start that was refused.
+	if f.Settings.Limit.Enabled() && f.State.ActiveState == "failed" && f.Settings.Rules.Systemd < tellsLimit {
+		a.Open = append(a.Open, ByStartLimit)
 	}
 }
+
+// tellsLimit is the version from which on a start that was refused for the start
+// limit sets the unit's result.
+const tellsLimit = 260
 
 // endOf is the end of the last run as the manager judged it; no where that is
 // not known.
@@ -308,8 +314,8 @@ func (a *Answer) steps(f Facts) []Step {
 	add(a.Standing == Queued, ListJobs)
 	add(a.Reason == ByDependency, ListFailed)
 	add(a.Reason == ByCondition, ReadCondition)
-	limited := a.Reason == ByStartLimit && !a.Forgotten && (a.Window == nil || f.Now.Before(a.Window.Until) || a.Window.Until.IsZero())
-	add(limited || a.NextRefused, ResetFailed)
+	add(a.FailedReload != nil, ReloadAgain)
+	add(a.NextRefused || a.mayBeLimited(f.Now), ResetFailed)
 	add(heldBack(f, a.Last) && a.Standing != Up && a.Standing != Stopping, ForgetSvcrun)
 	switch {
 	case a.Standing == Waiting && f.Settings != nil && f.Settings.Rules.Systemd > 0 && f.Settings.Rules.Systemd < hurries:
@@ -318,6 +324,12 @@ func (a *Answer) steps(f Facts) []Step {
 		steps = append(steps, Start)
 	}
 	return steps
+}
+
+// mayBeLimited says whether the start limit may refuse a start of what is down.
+func (a *Answer) mayBeLimited(now time.Time) bool {
+	hit := a.Reason == ByStartLimit && !a.Forgotten || slices.Contains(a.Open, ByStartLimit)
+	return hit && (a.Window == nil || now.Before(a.Window.Until) || a.Window.Until.IsZero())
 }
 
 // heldBack says whether the unit's svcrun holds starts back after failures.

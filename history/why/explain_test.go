@@ -33,7 +33,7 @@ func facts() Facts {
 		Settings: &Settings{
 			Rules: policy.Rules{Restart: policy.RestartAlways, Systemd: 257}, Limit: policy.Limit{Starts: 3, Within: time.Minute},
 		},
-		Runs: []history.Run{failing(60, 50, history.Requested)}, Journal: true, Now: now,
+		Runs: []history.Run{failing(60, 50, history.Requested)}, Now: now,
 	}
 }
 
@@ -49,6 +49,7 @@ func TestWhyNoRestartCame(t *testing.T) {
 		clause   string
 		steps    []Step
 	}{
+		{"nothing on record explains it, and the limit's window is open", func(f *Facts) { f.Settings.Limit.Within = time.Hour }, Failed, Unknown, "", []Step{ReadLog, ResetFailed, Start}},
 		{"nothing on record explains it", func(*Facts) {}, Failed, Unknown, "", []Step{ReadLog, Start}},
 		{"Restart= is no", func(f *Facts) { f.Settings.Rules.Restart = policy.RestartNo },
 			Failed, BySetting, "Restart=no, result exit-code", []Step{ReadLog, Start}},
@@ -72,7 +73,7 @@ func TestWhyNoRestartCame(t *testing.T) {
 			f.Settings.CountsSince = ago(20)
 			f.Runs = append(f.Runs, refused(history.StartLimit, 40))
 		}, Failed, ByStartLimit, "", []Step{ReadLog, Start}},
-		{"the start limit, on D-Bus alone", func(f *Facts) { f.State.Result, f.Runs, f.Journal = "start-limit-hit", nil, false },
+		{"the start limit, on D-Bus alone", func(f *Facts) { f.State.Result, f.Runs = "start-limit-hit", nil },
 			Failed, ByStartLimit, "", []Step{ResetFailed, Start}},
 		{"a dependency", func(f *Facts) { f.Runs = append(f.Runs, refused(history.Dependency, 40)) },
 			Failed, ByDependency, "", []Step{ReadLog, ListFailed, Start}},
@@ -114,6 +115,9 @@ func TestWhyNoRestartCame(t *testing.T) {
 			f.State.ActiveState = "inactive"
 		}, Down, ByRemain, "RemainAfterExit=yes keeps it active", []Step{Start}},
 		{"it is up", func(f *Facts) { f.State.ActiveState, f.State.SubState = "active", "running" }, Up, "", "", []Step{ReadLog}},
+		{"it is up, and its last reload failed", func(f *Facts) {
+			f.State.ActiveState, f.State.SubState, f.State.FailedReload = "active", "running", &history.FailedReload{Result: "timeout"}
+		}, Up, "", "", []Step{ReadLog, ReloadAgain}},
 		{"it starts", func(f *Facts) { f.State.ActiveState, f.State.SubState = "activating", "start" }, Starting, "", "", []Step{ReadLog}},
 		{"it stops", func(f *Facts) { f.State.ActiveState, f.State.SubState = "deactivating", "stop-sigterm" }, Stopping, "", "", []Step{ReadLog}},
 	} {
@@ -148,17 +152,23 @@ func TestTheReasonIsTheManagersRule(t *testing.T) {
 	}
 }
 
-// TestWithoutTheJournalItSaysWhatItMayHaveBeen: up to 259 nothing on D-Bus tells
-// a start that was refused from a stop in the hold-off.
-func TestWithoutTheJournalItSaysWhatItMayHaveBeen(t *testing.T) {
-	f := facts()
-	f.Journal = false
-	if a := Explain(f); !slices.Equal(a.Open, []Reason{ByStop, ByStartLimit}) {
-		t.Errorf("open: %v", a.Open)
-	}
-	f.Settings.Limit = policy.Never()
-	if a := Explain(f); !slices.Equal(a.Open, []Reason{ByStop}) {
-		t.Errorf("without a limit, open: %v", a.Open)
+// TestWhereNoRecordIsItSaysWhatItMayHaveBeen: the journal cannot be read, or has
+// nothing of it any more.
+func TestWhereNoRecordIsItSaysWhatItMayHaveBeen(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*Facts)
+		want   []Reason
+	}{
+		"failed":          {func(*Facts) {}, []Reason{ByStop, ByStartLimit}},
+		"without a limit": {func(f *Facts) { f.Settings.Limit = policy.Never() }, []Reason{ByStop}},
+		"not failed":      {func(f *Facts) { f.State.ActiveState = "inactive" }, []Reason{ByStop}},
+		"where the manager would tell of the limit": {func(f *Facts) { f.Settings.Rules.Systemd = 260 }, []Reason{ByStop}},
+	} {
+		f := facts()
+		test.change(&f)
+		if a := Explain(f); a.Reason != Unknown || !slices.Equal(a.Open, test.want) {
+			t.Errorf("%s: %s, open: %v; want %v", name, a.Reason, a.Open, test.want)
+		}
 	}
 }
 

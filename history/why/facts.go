@@ -13,7 +13,6 @@ type Facts struct {
 	Settings *Settings      // the same
 	Runs     []history.Run  // the oldest first
 	Skipped  *history.Skip  // the last start on record that a condition was against; nil for none
-	Journal  bool           // the journal could be read, and so the manager's lines
 	Now      time.Time
 }
 

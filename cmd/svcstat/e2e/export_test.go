@@ -78,7 +78,7 @@ func export(t *testing.T, m *labtest.Machine, format string, match ...string) st
 
 // What D-Bus alone knows: what the unit does now, and by what rules.
 var busKnows = []string{
-	"active_state", "sub_state", "sources", "standing", "no_restart", "rule", "start_limit", "next_restart", "next_restart_refused",
+	"active_state", "sub_state", "sources", "standing", "failed_reload", "no_restart", "rule", "start_limit", "next_restart", "next_restart_refused",
 	"outlook", "steps", "sentences", // these follow from the others; see sameAdvice
 }
 

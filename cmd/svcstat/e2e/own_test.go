@@ -27,6 +27,7 @@ type ownUnit struct {
 	// is less: svcrun did not live to see it, or cannot know it. Empty is as before.
 	gone, alone []string
 	whyGone     string
+	saysGone    string // in a sentence of it
 }
 
 // Services for the command line of svcrun. However busy the machine, they end
@@ -82,7 +83,8 @@ var ownUnits = []ownUnit{
 		why:   "failed start-limit +read-log +reset-failed +start",
 		gone:  []string{"ready exit-code code=3", "ready exit-code code=3"}, // nothing ran that could write of the third
 
-		whyGone: "failed unknown +read-log +start",
+		whyGone:  "failed unknown +read-log +reset-failed +start",
+		saysGone: "It may have been a stop that was asked for, or the start limit; the journal, which would tell, has no line of it.",
 	}, {
 		name: "own-stop", flags: stays, drive: driver.stopRunning,
 		truth: []string{"ready stop-requested (signal=TERM) stop=*"}, why: "down stop-requested +start",
@@ -105,7 +107,7 @@ var ownUnits = []ownUnit{
 		truth: []string{"ready stop-requested (signal=TERM) stop=*"}, why: "down stop-requested +start",
 	}, {
 		name: "own-reload", flags: "--reload-exec=/bin/false " + stays, lines: "ExecReload=" + svcrun + " reload --runtime-dir=%t/svckit/%N\n", drive: failReload,
-		truth: []string{"ready running"}, why: "up", says: "the last reload failed: /bin/false exited 1",
+		truth: []string{"ready running"}, why: "up +reload", says: "the last reload failed: /bin/false exited 1", saysGone: ": it runs on, with what it had before.",
 		alone: []string{"ready"},
 	}, {
 		// Somebody's kill(1) asks svcrun for a stop, and not systemd.

@@ -70,12 +70,16 @@ func checkOwn(t *testing.T, version int, whole, gone map[string]answer) {
 		if own.says == "" {
 			checkSentences(t, own.name, own.truth, got)
 		}
-		want := own.whyGone
-		if want == "" || own.name == "own-limit" && version >= 260 { // since then D-Bus tells of the start limit
+		want, says := own.whyGone, own.saysGone
+		if own.name == "own-limit" && version >= 260 { // since then D-Bus tells of the start limit
+			want, says = "", ""
+		}
+		if want == "" {
 			want = own.why
 		}
-		if got := gone[unit].explanation(t); got.String() != want {
-			t.Errorf("%s, without the journal: why says %q, want %q\n%s", own.name, got, want, strings.Join(got.Sentences, "\n"))
+		got = gone[unit].explanation(t)
+		if said := strings.Join(got.Sentences, "\n"); got.String() != want || !strings.Contains(said, says) {
+			t.Errorf("%s, without the journal: why says %q, want %q, and %q in\n%s", own.name, got, want, says, said)
 		}
 		if got := decodeHistory(t, whole[unit].history).Sources; !slices.Equal(got, []string{"bus", "journal", "records"}) {
 			t.Errorf("%s: sources %v", own.name, got)
