@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +69,30 @@ func TestTarballHasAllAndItsProgramsSayTheirVersion(t *testing.T) {
 		if err != nil || !strings.HasSuffix(string(out), " v1.0.0\n") {
 			t.Errorf("%s --version: %v %q", program, err, out)
 		}
+	}
+}
+
+// TestReadmeLeadsToWhatIsShipped follows the README's links to files where a user
+// of a package or a tarball has them.
+func TestReadmeLeadsToWhatIsShipped(t *testing.T) {
+	t.Parallel()
+	dir := built(t, oldRelease)
+	contents, err := exec.Command(tool(t, "dpkg-deb"), "--contents", filepath.Join(dir, deb(oldVersion))).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := filepath.Join(filepath.Dir(dir), "build/stage", host(), "tree")
+	links := regexp.MustCompile(`\]\(((?:docs|examples)/[^)#]*)`).FindAllStringSubmatch(string(read(t, tree, "README.md")), -1)
+	for _, link := range links {
+		if _, err := os.Stat(filepath.Join(tree, link[1])); err != nil {
+			t.Errorf("the tarball lacks %s", link[1])
+		}
+		if !strings.Contains(string(contents), " ./usr/share/doc/svckit/"+link[1]) {
+			t.Errorf("the package lacks %s", link[1])
+		}
+	}
+	if len(links) == 0 {
+		t.Error("the README has no link to any page")
 	}
 }
 

@@ -22,6 +22,8 @@ var sources = []struct{ place, pattern string }{
 	{".", "CHANGELOG.md"},
 	{".", "LICENSE"},
 	{"docs", "docs/*.md"},
+	{"docs", "docs/*.json"},
+	{"docs", "docs/*.svg"},
 	{"docs/adr", "docs/adr/*.md"},
 	{"examples", "examples/*.yaml"},
 	{"man", buildDir + "/man/*.[15]"},
