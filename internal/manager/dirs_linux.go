@@ -71,8 +71,17 @@ func makeDirs(dirs []plan.Dir, who identity) (without, err error) {
 // isSvcruns says whether a directory is one that svcgen gives svcrun.
 func isSvcruns(path string) bool { return filepath.Base(filepath.Dir(path)) == "svckit" }
 
+// makeTries bounds how often the directory above may vanish while one is made.
+const makeTries = 100
+
+// makeDir makes a directory that belongs to whom the service runs as. The one
+// above may be svckit's, which whoever finds it empty removes.
 func makeDir(path string, who identity) error {
-	if err := os.MkdirAll(path, 0o755); err != nil {
+	err := os.MkdirAll(path, 0o755)
+	for tries := 1; (errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist)) && tries < makeTries; tries++ {
+		err = os.MkdirAll(path, 0o755)
+	}
+	if err != nil {
 		return err
 	}
 	if who.credential == nil {
