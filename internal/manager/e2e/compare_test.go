@@ -68,7 +68,7 @@ func (c *comparison) compare(unit, suffix string, rule unitgen.Restarts, systemd
 		c.differ("%s: in the end systemd has it %s, svcgen run %s", unit, systemd.final, run.final)
 	}
 	for i := range max(len(systemd.runs), len(run.runs)) {
-		theirs, ours := systemd.told(i), run.told(i)
+		theirs, ours := systemd.told(i, rule.Rules), run.told(i, rule.Rules)
 		if theirs != ours {
 			c.differ("%s: run %d\n  systemd:    %s\n  svcgen run: %s", unit, i+1, theirs, ours)
 		}
@@ -82,11 +82,11 @@ func (c *comparison) compare(unit, suffix string, rule unitgen.Restarts, systemd
 }
 
 // told is all that is known of run i, but for the times.
-func (o observation) told(i int) string {
+func (o observation) told(i int, rules policy.Rules) string {
 	if i >= len(o.runs) {
 		return "none"
 	}
-	return o.runs[i].String() + " [" + o.lived(i) + "]"
+	return o.runs[i].text(rules) + " [" + o.lived(i) + "]"
 }
 
 // times compares how long the parts of run i took, up to the next one.

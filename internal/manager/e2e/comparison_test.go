@@ -19,9 +19,10 @@ func crashed() observation {
 		}
 		return lines
 	}
+	exit3 := policy.Exit{How: policy.Exited, Code: 3}
 	o := observation{final: "inactive, exit status 0", runs: []run{
-		{start: history.Requested, cause: history.ExitCode, result: "exit-code", exit: "exit 3", began: at(0), ready: at(15), ended: at(30)},
-		{start: history.Automatic, restarts: 1, cause: history.ExitCode, result: "exit-code", exit: "exit 3", began: at(230), ready: at(245), ended: at(260)},
+		{start: history.Requested, cause: history.ExitCode, result: "exit-code", main: exit3, began: at(0), ready: at(15), ended: at(30)},
+		{start: history.Automatic, restarts: 1, cause: history.ExitCode, result: "exit-code", main: exit3, began: at(230), ready: at(245), ended: at(260)},
 		{start: history.Automatic, restarts: 2, cause: history.StopRequested, result: "success", began: at(660), ready: at(675), ended: at(690)},
 	}}
 	o.lines = append(words(1, 10, "start", "exit-3"), words(2, 240, "start", "exit-3")...)
@@ -63,7 +64,7 @@ func TestEveryDifferenceInWhatHappenedIsFound(t *testing.T) {
 		"the readiness":     func(o *observation) { o.runs[1].ready = time.Time{} },
 		"the cause":         func(o *observation) { o.runs[1].cause = history.Clean },
 		"the result":        func(o *observation) { o.runs[1].result = "signal" },
-		"the exit":          func(o *observation) { o.runs[1].exit = "exit 4" },
+		"the exit":          func(o *observation) { o.runs[1].main.Code = 4 },
 		"a run less":        func(o *observation) { o.runs = o.runs[:2] },
 		"a run more":        func(o *observation) { o.runs = append(o.runs, run{began: o.runs[2].ended}) },
 		"a signal":          func(o *observation) { o.lines[5].word = "SIGKILL" },

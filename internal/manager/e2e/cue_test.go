@@ -129,6 +129,21 @@ func settled(n int) cue {
 	}}
 }
 
+// serving waits until each service has ended for good, or has come to its last
+// run, which says so in its record.
+var serving = cue{name: "serving", do: func(ctx context.Context, p *play) error {
+	return until(ctx, func() bool {
+		for _, svc := range p.services {
+			lines, _ := readRecord(p.Dir(), svc.record())
+			last := len(lines) > 0 && lines[len(lines)-1].word == "serving"
+			if !last && !p.Said(svc.unit(p.staged)).down {
+				return false
+			}
+		}
+		return true
+	})
+}}
+
 // down waits until all services have ended for good.
 var down = cue{name: "down", do: func(ctx context.Context, p *play) error {
 	return until(ctx, func() bool {

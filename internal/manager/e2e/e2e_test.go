@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,29 +41,32 @@ type player interface {
 }
 
 // TestSvcgenRunDoesWhatSystemdDoes plays every scenario on systemd 257 and on
-// the newest, and on svcgen run for the same targets; with SVCKIT_FULL on 252 too.
+// the newest, and on svcgen run for the same targets; with SVCKIT_FULL on 252
+// too, and some that are made by chance.
 func TestSvcgenRunDoesWhatSystemdDoes(t *testing.T) {
 	t.Parallel()
 	service, err := labtest.Build("./testdata/service")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	var pairs []*pair
-	suites := []lab.Suite{lab.Trixie, lab.Sid}
+	all, suites := scenarios(), []lab.Suite{lab.Trixie, lab.Sid}
 	if os.Getenv("SVCKIT_FULL") != "" {
-		suites = lab.Suites()
+		seed := uint64(time.Now().UnixNano())
+		t.Logf("seed %d: the random scenarios", seed)
+		all, suites = append(all, random{rand.New(rand.NewPCG(seed, 0))}.some(60)...), lab.Suites()
 	}
 	for _, suite := range suites {
 		pairs = append(pairs, newPair(ctx, t, suite, service))
 	}
 	var wg sync.WaitGroup
 	for _, p := range pairs {
-		wg.Go(func() { p.play(ctx, t, scenarios()) })
+		wg.Go(func() { p.play(ctx, t, slices.Clone(all)) })
 	}
 	wg.Wait()
-	t.Logf("what the scenarios came to, and by how much the times of svcgen run differ at most\n%s", table(scenarios(), pairs))
+	t.Logf("what the scenarios came to, and by how much the times of svcgen run differ at most\n%s", table(all, pairs))
 }
 
 // pair is one systemd and svcgen run for the same target.

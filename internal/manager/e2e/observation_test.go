@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/policy"
 )
 
@@ -23,7 +24,8 @@ type run struct {
 	restarts int // automatic ones before it, as the manager counts them
 	cause    history.Cause
 	result   string // Result= of systemd.service(5)
-	exit     string // of the main process; empty where it was a clean one
+	main     policy.Exit
+	command  string // the directive of a command around the main process that failed
 
 	restart bool // the manager said that another start follows by itself
 
@@ -32,8 +34,9 @@ type run struct {
 	ended time.Time // zero where it never began
 }
 
-// String is all of it but for the times.
-func (r run) String() string {
+// text is all of it but for the times. Of a main process that ended cleanly
+// systemd's lines do not tell how.
+func (r run) text(rules policy.Rules) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s start", r.start)
 	if r.restarts > 0 {
@@ -46,8 +49,11 @@ func (r run) String() string {
 	if r.result != "" {
 		fmt.Fprintf(&text, ", result %s", r.result)
 	}
-	if r.exit != "" {
-		fmt.Fprintf(&text, ", %s", r.exit)
+	switch {
+	case r.command != "":
+		fmt.Fprintf(&text, ", %s failed", r.command)
+	case r.main.How != policy.NoExit && !rules.Clean(r.main):
+		fmt.Fprintf(&text, ", %s", r.main)
 	}
 	return text.String()
 }
@@ -106,21 +112,18 @@ func (o observation) causes() string {
 	return strings.Join(parts, ", ")
 }
 
-// exitText is the end of a main process as this package compares it: what is
-// clean has no text, since not every manager tells of it. Where a command around
-// the main process had failed, that command is named.
-func exitText(code *int, signal *string, dumped bool, result string, detail map[string]string) string {
+// exitOf is an exit as documents have it: a code, or a signal and whether it
+// left a core.
+func exitOf(code *int, signal *string, dumped bool) policy.Exit {
 	switch {
-	case result == string(policy.Success):
-		return ""
-	case detail["command"] != "":
-		return detail["command"] + " failed"
-	case signal != nil && dumped:
-		return *signal + " with a core"
-	case signal != nil:
-		return *signal
-	case code != nil && *code != 0:
-		return fmt.Sprintf("exit %d", *code)
+	case code != nil:
+		return policy.Exit{How: policy.Exited, Code: *code}
+	case signal == nil:
+		return policy.Exit{}
 	}
-	return ""
+	number, _ := syntax.ParseSignal(*signal)
+	if dumped {
+		return policy.Exit{How: policy.Dumped, Signal: number}
+	}
+	return policy.Exit{How: policy.Killed, Signal: number}
 }

@@ -122,7 +122,7 @@ var ends = []scenario{
 	{name: "leaves", services: one("drain: {kill_wait: 300ms}", "leave ready exit=3", "alone ready"), cues: upAndDown(2)},
 	{name: "stops-by-itself", services: one("restart: {when: always}", "ready say=STOPPING=1 for=300ms exit=0", serves), cues: upAndDown(2)},
 	{name: "fails-stopping", services: one("", "ready say=STOPPING=1 for=300ms exit=3", serves), cues: upAndDown(2)},
-	{name: "asks-for-abort", services: one(aliveCheck+"}", "touch=alive ready say=WATCHDOG=trigger plain", "touch=alive ready"), cues: upAndDown(2)},
+	{name: "asks-for-abort", services: one(aliveCheck+"}", "touch=alive ready say=WATCHDOG=trigger for=10s", "touch=alive ready"), cues: upAndDown(2)},
 	{name: "svcrun-killed", services: one("", serves), cues: []cue{start, ready(1), svcrun(syscall.SIGKILL), ready(2), stop, down}},
 	{name: "service-killed", services: one("", serves), cues: []cue{start, ready(1), child(syscall.SIGKILL), ready(2), stop, down}},
 	{name: "svcrun-terminated", services: one("restart: {when: always}", serves), cues: []cue{start, ready(1), svcrun(syscall.SIGTERM), ready(2), stop, down}},
@@ -147,7 +147,7 @@ var healths = []scenario{
 	},
 	{
 		name: "unhealthy-abort", services: one(aliveCheck+", on_unhealthy: abort}\nrestart: {when: on-watchdog}", "touch=alive ready plain", "touch=alive ready"),
-		cues: []cue{start, ready(1), remove("alive"), ready(2), stop, down},
+		cues: []cue{start, ready(1), wrote("dies", 1), remove("alive"), ready(2), stop, down},
 	},
 	{
 		name: "unhealthy-given-up", services: one(aliveCheck+"}\nrestart: {give_up: {starts: 2, within: 10m}}", "ready"), cues: leftDown,
@@ -294,6 +294,24 @@ var surroundings = []scenario{
 		services: []service{
 			{suffix: "-first", runs: []string{"ready until=crash exit=3", serves}},
 			{suffix: "-second", policy: "part_of: [$NAME-first.service]\nafter: [$NAME-first.service]", runs: []string{serves}},
+		},
+	},
+	{
+		// The restart of the first does not get to the third by way of the second, which is down.
+		name: "restart-stops-short", cues: []cue{start, readyOf("-third", 1), touch("go"), readyOf("-first", 1), after(time.Second), stop, down},
+		services: []service{
+			{suffix: "-first", runs: []string{"until=go exit=3", serves}},
+			{suffix: "-second", policy: "requires: [$NAME-first.service]\nafter: [$NAME-first.service]", runs: []string{serves}},
+			{suffix: "-third", policy: "part_of: [$NAME-second.service]", runs: []string{serves}},
+		},
+	},
+	{
+		// Who is restarted with another takes along what it needs, which had ended well.
+		name: "restart-pulls-in", cues: []cue{start, readyOf("-third", 1), touch("leave"), endedOf("-second", 1), touch("crash"), readyOf("-third", 2), stop, down},
+		services: []service{
+			{suffix: "-first", runs: []string{"ready until=crash exit=3", serves}},
+			{suffix: "-second", runs: []string{"ready until=leave exit=0", serves}},
+			{suffix: "-third", policy: "part_of: [$NAME-first.service]\nrequires: [$NAME-second.service]\nafter: [$NAME-second.service]", runs: []string{serves}},
 		},
 	},
 	{

@@ -18,7 +18,6 @@ import (
 
 	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/internal/manager/timeline"
-	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/policy"
 )
 
@@ -107,30 +106,13 @@ type told struct {
 	Restarts int
 	Cause    history.Cause
 	Result   policy.Result
-	Exit     toldExit
-	Detail   map[string]string
-	Restart  bool
-}
-
-// toldExit is how a main process ended.
-type toldExit struct {
-	Code   *int
-	Signal *string
-	Core   bool
-}
-
-func (t toldExit) policy() policy.Exit {
-	switch {
-	case t.Code != nil:
-		return policy.Exit{How: policy.Exited, Code: *t.Code}
-	case t.Signal == nil:
-		return policy.Exit{}
+	Exit     struct {
+		Code   *int
+		Signal *string
+		Core   bool
 	}
-	signal, _ := syntax.ParseSignal(*t.Signal)
-	if t.Core {
-		return policy.Exit{How: policy.Dumped, Signal: signal}
-	}
-	return policy.Exit{How: policy.Killed, Signal: signal}
+	Detail  map[string]string
+	Restart bool
 }
 
 // Start starts the program, when the one before it has ended.
@@ -238,8 +220,8 @@ func (u *unitTold) take(e told) {
 	case timeline.Ended:
 		u.ends++
 		last.ended, last.cause, last.result, last.restart = e.Time, e.Cause, string(e.Result), e.Restart
-		last.exit = exitText(e.Exit.Code, e.Exit.Signal, e.Exit.Core, last.result, e.Detail)
-		u.exit = e.Exit.policy()
+		last.main, last.command = exitOf(e.Exit.Code, e.Exit.Signal, e.Exit.Core), e.Detail["command"]
+		u.exit = last.main
 		u.down, u.failed = !e.Restart, !e.Restart && e.Result != policy.Success
 	case timeline.Refused:
 		r := run{start: history.Requested, cause: e.Cause, began: e.Time}

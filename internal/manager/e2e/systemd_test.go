@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -248,8 +249,11 @@ func (s *onSystemd) ask(ctx context.Context, verb string, units ...string) error
 }
 
 func (s *onSystemd) Start(ctx context.Context) error { return s.ask(ctx, "start", s.name+".target") }
+
+// Stop stops all in one go; a service that waits for a start that has failed
+// already is passed over then, and stopped by its name.
 func (s *onSystemd) Stop(ctx context.Context) error {
-	return s.ask(ctx, "stop", s.name+".target")
+	return errors.Join(s.ask(ctx, "stop", s.name+".target"), s.ask(ctx, "stop", s.units...))
 }
 
 // Reload may be refused, which svcgen run has no way to tell.
@@ -384,7 +388,7 @@ type toldRun struct {
 func (t toldRun) run() run {
 	r := run{
 		start: t.Start, restarts: t.Restarts, cause: t.Cause, result: t.Result,
-		exit: exitText(t.Code, t.Signal, t.Dumped, t.Result, t.Detail), began: t.Started,
+		main: exitOf(t.Code, t.Signal, t.Dumped), command: t.Detail["command"], began: t.Started,
 	}
 	if t.Ready != nil {
 		r.ready = *t.Ready

@@ -43,6 +43,7 @@ var words = map[string]func(r *run, value string){
 	"touch":  func(r *run, value string) { r.touch(value) },
 	"remove": func(r *run, value string) { _ = os.Remove(filepath.Join(r.dir, value)) },
 	"serve":  func(r *run, _ string) { r.serve() },
+	"note":   func(r *run, value string) { r.note(value) },
 	"say":    func(r *run, value string) { r.say(value) },
 	"leave":  func(r *run, _ string) { r.leave() },
 	"alone":  func(r *run, _ string) { r.alone() },
