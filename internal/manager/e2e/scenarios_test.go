@@ -161,10 +161,6 @@ var healths = []scenario{
 
 // timeLimits are about starts and runs that take too long.
 var timeLimits = []scenario{
-	{
-		name: "svcrun-hangs-at-start", services: one("ready: {start_timeout: 5s}\ndrain: {steps: [TERM@200ms], kill_wait: 200ms}", "for=30s", serves),
-		cues: []cue{start, wrote("start", 1), after(500 * time.Millisecond), svcrun(syscall.SIGSTOP), ready(1), stop, down},
-	},
 	{name: "start-timeout", services: one("ready: {start_timeout: 2s}\nrestart: {when: on-abort}", "for=20s", serves), cues: upAndDown(1)},
 	{
 		name: "never-ready", services: one("ready: {start_timeout: 500ms}\nrestart: {give_up: {starts: 3, within: 10m}}", "for=20s"), cues: leftDown,
