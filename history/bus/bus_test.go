@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -30,12 +31,6 @@ func (m manager) answer(msg *dbus.Message) ([]any, error) {
 	switch member := msg.Headers[dbus.FieldMember].Value(); member {
 	case "ListUnitsByPatterns", "ListUnitsByNames":
 		return []any{m.list(msg.Body[len(msg.Body)-1].([]string), member == "ListUnitsByNames")}, nil
-	case "ListUnitFiles":
-		type file struct{ Path, State string }
-		return []any{[]file{
-			{"/usr/lib/systemd/system/nginx.service", "enabled"}, {"/usr/lib/systemd/system/getty@.service", "static"},
-			{"/usr/lib/systemd/system/fstrim.timer", "enabled"},
-		}}, nil
 	case "Get":
 		path := msg.Headers[dbus.FieldPath].Value().(dbus.ObjectPath)
 		for name, unit := range m {
@@ -167,7 +162,18 @@ func TestAServiceThatIsNowhereIsNotFound(t *testing.T) {
 }
 
 func TestNamesAreThoseOfServicesThatCanRun(t *testing.T) {
-	conn, _ := dial(t, units.answer)
+	dir := t.TempDir()
+	for _, name := range []string{"nginx.service", "up.service", "getty@.service", "fstrim.timer"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conn, _ := dial(t, func(msg *dbus.Message) ([]any, error) {
+		if len(msg.Body) == 2 && msg.Body[1] == "UnitPath" {
+			return []any{dbus.MakeVariant([]string{filepath.Join(dir, "nowhere"), dir})}, nil
+		}
+		return units.answer(msg)
+	})
 	names, err := conn.Names(t.Context())
 	if want := []string{"nginx.service", "old.service", "up.service", "waits.service"}; err != nil || !slices.Equal(names, want) {
 		t.Errorf("%v, %v; want %v", names, err, want)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
+	"os"
 	"slices"
 	"strings"
 
@@ -141,7 +141,9 @@ func (c *Conn) Service(ctx context.Context, name string) (history.State, error) 
 }
 
 // Names returns the services that the manager has loaded or could load, for
-// a hint at a mistyped name. Instances of templates are among the loaded.
+// a hint at a mistyped name. Instances of templates are among the loaded. The
+// directories of units are read here: the manager's own list of unit files looks
+// into each of them.
 func (c *Conn) Names(ctx context.Context) ([]string, error) {
 	loaded, err := c.List(ctx, []string{"*.service"})
 	if err != nil {
@@ -153,13 +155,17 @@ func (c *Conn) Names(ctx context.Context) ([]string, error) {
 			names = append(names, s.Unit)
 		}
 	}
-	files, err := c.manager.ListUnitFilesContext(ctx)
+	directories, err := c.ofManager(ctx, "UnitPath")
 	if err != nil {
-		return nil, fmt.Errorf("cannot list unit files: %w", err)
+		return nil, err
 	}
-	for _, f := range files {
-		if base := path.Base(f.Path); strings.HasSuffix(base, ".service") && !strings.HasSuffix(base, "@.service") {
-			names = append(names, base)
+	paths, _ := directories.Value().([]string)
+	for _, path := range paths {
+		files, _ := os.ReadDir(path) // most of them are not there
+		for _, f := range files {
+			if name := f.Name(); strings.HasSuffix(name, ".service") && !strings.HasSuffix(name, "@.service") {
+				names = append(names, name)
+			}
 		}
 	}
 	slices.Sort(names)

@@ -70,6 +70,26 @@ func BenchmarkHistory(b *testing.B) {
 	}
 }
 
+// BenchmarkUnknown is svcstat's answer to a mistyped name, with the nearest ones,
+// beside systemctl's, which has none.
+func BenchmarkUnknown(b *testing.B) {
+	const rounds = 15
+	program := filepath.Join(labtest.Programs(b), "svcstat")
+	for _, suite := range lab.Suites() {
+		b.Run(string(suite), func(b *testing.B) {
+			m := labtest.Boot(b, suite)
+			m.Install(program, svcstat, 0o755)
+			for range b.N {
+				times := interleaved(m, rounds, "systemctl status sytemd-journald 2>/dev/null", svcstat+" list sytemd-journald 2>/dev/null", svcstat+" why sytemd-journald 2>/dev/null")
+				b.ReportMetric(float64(times[1])/float64(times[0]), "list/systemctl")
+				b.ReportMetric(float64(times[2])/float64(times[0]), "why/systemctl")
+				b.ReportMetric(float64(times[2])/1e6, "ms")
+				b.ReportMetric(0, "ns/op")
+			}
+		})
+	}
+}
+
 // interleaved runs commands in turns, and returns each one's median time.
 func interleaved(m *labtest.Machine, rounds int, commands ...string) []int {
 	script := "for i in $(seq " + strconv.Itoa(rounds) + "); do "
