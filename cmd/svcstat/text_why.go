@@ -76,6 +76,8 @@ func (x explained) stateSentence() string {
 		return unusableSentence(x.unit, s.LoadState)
 	case why.Waiting:
 		return fmt.Sprintf("%s is down%s and waits for its automatic restart %d in a row.", x.unit, x.since(s.BecameInactive), s.NRestarts+1)
+	case why.Stranded:
+		return x.unit + " is down" + x.since(s.BecameInactive) + ". systemd has it wait for its automatic restart, but the job for that is gone: none will come."
 	case why.Queued:
 		return x.unit + " is down" + x.since(s.BecameInactive) + ", and a job for it waits for others."
 	case why.Down:
@@ -190,6 +192,8 @@ func (x explained) openText() string {
 			parts = append(parts, "a stop that was asked for")
 		case why.ByStartLimit:
 			parts = append(parts, "the start limit")
+		case why.ByDependency:
+			parts = append(parts, "a unit that it needs, and that had failed")
 		default: // nothing else is ever open
 		}
 	}

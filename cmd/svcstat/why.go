@@ -58,7 +58,7 @@ func (r record) explained(now time.Time, zone *time.Location) explained {
 type whyDocument struct {
 	Schema      int      `json:"schema"`       // 1
 	Unit        string   `json:"unit"`         // full name
-	Standing    string   `json:"standing"`     // up, starting, stopping, waiting, queued, down, failed, never, unusable, uncertain
+	Standing    string   `json:"standing"`     // up, starting, stopping, waiting, stranded, queued, down, failed, never, unusable, uncertain
 	ActiveState *string  `json:"active_state"` // null where D-Bus cannot be asked
 	SubState    *string  `json:"sub_state"`
 	Sources     []string `json:"sources"`   // what could be asked: bus, journal, records

@@ -15,9 +15,10 @@ const (
 	Up        Standing = "up"
 	Starting  Standing = "starting"
 	Stopping  Standing = "stopping"
-	Waiting   Standing = "waiting" // for its automatic restart
-	Queued    Standing = "queued"  // down, and a job is under way
-	Down      Standing = "down"    // without a failure
+	Waiting   Standing = "waiting"  // for its automatic restart
+	Stranded  Standing = "stranded" // or so the manager says, but the restart's job is gone
+	Queued    Standing = "queued"   // down, and a job is under way
+	Down      Standing = "down"     // without a failure
 	Failed    Standing = "failed"
 	Never     Standing = "never"     // down, and no run is on record
 	Unusable  Standing = "unusable"  // masked, or its file is refused or gone
@@ -27,7 +28,7 @@ const (
 // IsDown says whether nothing runs and nothing is about to.
 func (s Standing) IsDown() bool {
 	switch s {
-	case Down, Failed, Never, Unusable:
+	case Down, Failed, Never, Unusable, Stranded:
 		return true
 	default:
 		return false

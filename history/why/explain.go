@@ -71,6 +71,8 @@ func standing(f Facts, last *history.Run) Standing {
 	switch {
 	case s == nil:
 		return Uncertain
+	case stranded(f):
+		return Stranded
 	case s.WaitsForRestart():
 		return Waiting
 	case s.ActiveState == "activating":
@@ -89,6 +91,13 @@ func standing(f Facts, last *history.Run) Standing {
 		return Never
 	}
 	return Down
+}
+
+// stranded says whether the job of an automatic restart has failed, as a unit that
+// it needs did. From 254 on the manager leaves the service as if it waited for that
+// job. Between the job's end and the start there is but an instant.
+func stranded(f Facts) bool {
+	return f.State.SubState == "auto-restart-queued" && f.Settings != nil && !f.Settings.Job && f.Now.Sub(f.State.Changed) > time.Second
 }
 
 // addWindow tells how far the start limit is used, and what that means for the
@@ -117,6 +126,8 @@ func (a *Answer) explainNoRestart(f Facts) {
 		a.Reason = ByStartLimit
 	case a.Refused != nil:
 		a.Reason = ByDependency
+	case a.Standing == Stranded:
+		a.Reason, a.Open = Unknown, []Reason{ByDependency}
 	case a.Last == nil, a.Last.Cause == "": // it has not ended, as far as is known
 	case f.Settings == nil && a.Last.StoppedWaiting:
 		a.Reason = ByStopWaiting

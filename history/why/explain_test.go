@@ -118,6 +118,19 @@ func TestWhyNoRestartCame(t *testing.T) {
 		{"it is up, and its last reload failed", func(f *Facts) {
 			f.State.ActiveState, f.State.SubState, f.State.FailedReload = "active", "running", &history.FailedReload{Result: "timeout"}
 		}, Up, "", "", []Step{ReadLog, ReloadAgain}},
+		{"its restart's job is queued", func(f *Facts) {
+			f.State.ActiveState, f.State.SubState, f.State.Changed, f.Settings.Job = "activating", "auto-restart-queued", ago(40), true
+		}, Waiting, "", "", []Step{ReadLog, Start}},
+		{"its restart's job has just begun", func(f *Facts) {
+			f.State.ActiveState, f.State.SubState, f.State.Changed = "activating", "auto-restart-queued", now
+		}, Waiting, "", "", []Step{ReadLog, Start}},
+		{"its restart's job has failed", func(f *Facts) {
+			f.State.ActiveState, f.State.SubState, f.State.Changed = "activating", "auto-restart-queued", ago(40)
+			f.Runs = append(f.Runs, refused(history.Dependency, 40))
+		}, Stranded, ByDependency, "", []Step{ReadLog, ListFailed, Start}},
+		{"its restart's job has failed, and the journal has nothing of that", func(f *Facts) {
+			f.State.ActiveState, f.State.SubState, f.State.Changed = "activating", "auto-restart-queued", ago(40)
+		}, Stranded, Unknown, "", []Step{ReadLog, Start}},
 		{"it starts", func(f *Facts) { f.State.ActiveState, f.State.SubState = "activating", "start" }, Starting, "", "", []Step{ReadLog}},
 		{"it stops", func(f *Facts) { f.State.ActiveState, f.State.SubState = "deactivating", "stop-sigterm" }, Stopping, "", "", []Step{ReadLog}},
 	} {

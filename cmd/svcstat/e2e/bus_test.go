@@ -115,3 +115,32 @@ func (u busUnit) check(t *testing.T, m *labtest.Machine) {
 		t.Errorf("%s: it was on for %v, want %v", u.name, up, u.up)
 	}
 }
+
+// TestARestartThatItsDependencyPreventedIsTold: from 254 on the manager shows the
+// service as waiting for its restart, for ever.
+func TestARestartThatItsDependencyPreventedIsTold(t *testing.T) {
+	programs := labtest.Programs(t)
+	for _, suite := range lab.Suites() {
+		t.Run(string(suite), func(t *testing.T) {
+			t.Parallel()
+			m := labtest.Boot(t, suite)
+			m.Install(filepath.Join(programs, "svcstat"), svcstat, 0o755)
+			m.Write("/run/systemd/system/needed.service", "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/mkdir /run/needed\n", 0o644)
+			m.InstallUnit("needs.service", "[Unit]\nRequires=needed.service\nAfter=needed.service\n"+
+				"[Service]\nExecStart=/bin/sh -c 'until [ -e /run/go ]; do sleep 0.1; done; exit 3'\nRestart=on-failure\nRestartSec=1\n")
+			m.Run("systemctl", "start", "needs.service")
+			m.Run("systemctl", "stop", "--job-mode=ignore-dependencies", "needed.service")
+			m.Write("/run/go", "", 0o644)
+			m.WaitFor(awaited, "needed.service", "ActiveState=failed")
+			want := "stranded dependency +read-log +list-failed +start"
+			if m.Version() < 254 {
+				want = "down dependency +read-log +list-failed +start"
+			}
+			// What is queued for less than a second may be about to begin.
+			m.Run("timeout", "60", "sh", "-c", "while "+svcstat+" why needs | grep -q 'The restart comes'; do sleep 0.2; done")
+			if told := decodeWhy(t, m.Run(svcstat, "why", "needs", "--json")); told.String() != want {
+				t.Errorf("why says %q, want %q\n%s", told, want, strings.Join(told.Sentences, "\n"))
+			}
+		})
+	}
+}
