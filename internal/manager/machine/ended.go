@@ -122,6 +122,9 @@ func (u *unit) ending(d policy.Decision) *timeline.End {
 		Stopped:  u.run.stoppedFirst || u.run.stopped && u.run.exit.How == policy.NoExit,
 		TimedOut: u.run.timedOut, Watchdog: u.watchdogLimit(), Message: u.run.message, Line: u.run.line,
 	}.Judge()
+	if u.run.result == policy.Resources && u.run.message != "" {
+		judged.Detail = append(judged.Detail, history.Field{Key: "message", Value: u.run.message})
+	}
 	return &timeline.End{
 		Cause: judged.Cause, Result: u.run.result, Exit: u.run.exit, Detail: judged.Detail,
 		Restart: d.Restart, Why: d.Why, Tail: u.run.tail,

@@ -11,8 +11,7 @@ func TestOneServiceStartsCrashesAndStops(t *testing.T) {
 			a: spawn main: /bin/a
 		> 2s
 		> says a READY=1 STATUS=up
-			a: ready after 2s
-			a: status: up
+			a: ready after 2s: up
 		> 3s
 		> exit a 3
 			a: ended after 5s: exit-code, result exit-code: Restart=on-failure, result exit-code

@@ -20,10 +20,13 @@ func (u *unit) heard(s notify.Said) {
 	if !u.main.asked {
 		return
 	}
+	ready := u.run.ready
 	u.heardState(s)
 	if s.HasStatus && s.Status != u.run.status {
 		u.run.status = s.Status
-		u.tell(timeline.Event{Name: timeline.Status, Text: s.Status})
+		if u.run.ready.Equal(ready) { // else it is told with that
+			u.tell(timeline.Event{Name: timeline.Status, Text: s.Status})
+		}
 	}
 	if s.Extend > 0 {
 		u.extend(u.m.now.Add(s.Extend))
@@ -57,7 +60,7 @@ func (u *unit) heardState(s notify.Said) {
 		u.run.reloading = false
 		switch {
 		case u.state == start:
-			u.becomeActive()
+			u.becomeActive(s.Status)
 		case u.state == reloadNotify, u.state == reloadSignal && s.Reloading:
 			u.reloadOver("")
 		}

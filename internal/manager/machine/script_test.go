@@ -225,7 +225,7 @@ func toldEvent(unit string, e timeline.Event) string {
 	case timeline.Starting:
 		return fmt.Sprintf("%s %d, restart %d", text, e.Run, e.Restarts)
 	case timeline.Ready:
-		return text + " after " + syntax.FormatDuration(e.After)
+		return strings.TrimSuffix(text+" after "+syntax.FormatDuration(e.After)+": "+e.Text, ": ")
 	case timeline.Restarting:
 		return text + " in " + syntax.FormatDuration(e.Delay)
 	case timeline.Ended:

@@ -110,6 +110,21 @@ func TestAConditionThatDoesNotHoldSkipsTheStart(t *testing.T) {
 	`)
 }
 
+func TestAStatusThatComesWithReadyIsToldWithIt(t *testing.T) {
+	play(t, of(simple("a")), `
+		> start
+			a: starting 1, restart 0
+			a: spawn main: /bin/a
+		> says a STATUS=starting
+			a: status: starting
+		> says a READY=1 STATUS=ready,live
+			a: ready after 0: ready,live
+		> says a STATUS=ready,live
+		> says a READY=1 STATUS=busy
+			a: status: busy
+	`)
+}
+
 func TestAServiceThatIsNotReadyInTimeIsStopped(t *testing.T) {
 	play(t, of(simple("a")), `
 		> start
@@ -210,7 +225,7 @@ func TestWhatCannotBeExecutedIsAsIfItHadExited(t *testing.T) {
 			a: starting 1, restart 0
 			a: spawn main: /bin/a
 		> failed a resources
-			a: ended result=resources after 0: exec, result resources: Restart=no, result resources
+			a: ended result=resources message="no such thing" after 0: exec, result resources: Restart=no, result resources
 			a: given-up: Restart=no, result resources
 			a: release
 			finished

@@ -128,13 +128,13 @@ func (u *unit) controlResult(exit policy.Exit) policy.Result {
 	return policy.Rules{Oneshot: true, Success: u.plan.Restarts.Rules.Success}.Result(exit)
 }
 
-// becomeActive takes the READY=1 of a start.
-func (u *unit) becomeActive() {
+// becomeActive takes the READY=1 of a start, and the status that came with it.
+func (u *unit) becomeActive(status string) {
 	u.run.ready, u.job.starting = u.m.now, false
 	if u.plan.Settle > 0 {
 		u.settleAt = u.m.in(u.plan.Settle)
 	}
-	u.tell(timeline.Event{Name: timeline.Ready, After: u.m.now.Sub(u.run.begun)})
+	u.tell(timeline.Event{Name: timeline.Ready, After: u.m.now.Sub(u.run.begun), Text: status})
 	u.beat()
 	u.enterRunning()
 }

@@ -13,8 +13,8 @@ type Name string
 // The events of a service, in the order of its life.
 const (
 	Starting   Name = "starting"   // a run begins: Run, Restarts
-	Ready      Name = "ready"      // READY=1: After
-	Status     Name = "status"     // STATUS= has changed: Text
+	Ready      Name = "ready"      // READY=1: After, and Text where a status came with it
+	Status     Name = "status"     // STATUS= has changed without one of the above: Text
 	Output     Name = "output"     // a line of its own: Text, Stream
 	Reloading  Name = "reloading"  // a reload was asked for
 	Reloaded   Name = "reloaded"   // and is over: Text where it failed

@@ -16,7 +16,7 @@ type identifier struct {
 // events are the names of all events, in the order of a service's life.
 var events = []identifier{
 	{string(Starting), "a run begins: its number, and how many automatic restarts there have been"},
-	{string(Ready), "the service has said READY=1: how long after the start"},
+	{string(Ready), "the service has said READY=1: how long after the start, and the status text that came with it"},
 	{string(Status), "its status text has changed"},
 	{string(Output), "a line that it printed, on stdout or stderr"},
 	{string(Reloading), "a reload was asked for"},

@@ -26,12 +26,15 @@ const (
 // everyone is who an event is of that is of no service.
 const everyone = "svcgen"
 
+// plainStatuses are svcrun's that add nothing to the event itself.
+var plainStatuses = []string{"starting", "ready", "stopping: " + history.AskedToStop}
+
 func (w *Writer) appendText(dst []byte, e Event) []byte {
 	switch {
 	case e.Name == Finished:
 		return append(dst, w.summary()...)
-	case e.Name == Status && (e.Text == "starting" || e.Text == "ready"):
-		return dst // svcrun's, with nothing to add to the event itself
+	case e.Name == Status && slices.Contains(plainStatuses, e.Text):
+		return dst
 	}
 	name := everyone
 	if e.Unit != "" {
@@ -66,7 +69,7 @@ func (w *Writer) what(e Event) string {
 	case Starting:
 		return join("starting (run "+strconv.Itoa(e.Run)+")", text)
 	case Ready:
-		return join("ready after "+syntax.AboutDuration(e.After), text)
+		return join("ready after "+syntax.AboutDuration(e.After), beyondReady(text))
 	case Status:
 		return join("status", text)
 	case Reloading:
@@ -174,6 +177,14 @@ func join(what, more string) string {
 		return what
 	}
 	return what + ": " + more
+}
+
+// beyondReady is what a status says beside that the service is ready.
+func beyondReady(status string) string {
+	if status == "ready" {
+		return ""
+	}
+	return strings.TrimPrefix(status, "ready, ")
 }
 
 func inBrackets(text string) string {

@@ -81,6 +81,25 @@ db       1     0ms    unhealthy       unhealthy 1
 	}
 }
 
+func TestAStatusIsToldOnceAndNotWhereItSaysNothing(t *testing.T) {
+	for _, test := range []struct {
+		event Event
+		want  string
+	}{
+		{Event{Name: Ready, Text: "ready"}, "ready after 0ms"},
+		{Event{Name: Ready, Text: "ready, live 1/1"}, "ready after 0ms: live 1/1"},
+		{Event{Name: Ready, Text: "ready 1/1"}, "ready after 0ms: ready 1/1"},
+		{Event{Name: Status, Text: "starting"}, ""},
+		{Event{Name: Status, Text: "stopping: stop requested"}, ""},
+		{Event{Name: Status, Text: "draining: stop requested"}, "status: draining: stop requested"},
+	} {
+		test.event.Time = began
+		if _, got, _ := strings.Cut(written(Style{}, []Event{test.event}), "svcgen  "); got != test.want+strings.Repeat("\n", min(1, len(test.want))) {
+			t.Errorf("%+v: %q; want %q", test.event, got, test.want)
+		}
+	}
+}
+
 func TestTheTimeOfDayIsInUTC(t *testing.T) {
 	got := written(Style{UTC: true}, story()[:1])
 	if want := "2026-12-01 12:00:00.000  worker  starting (run 1)\n"; got != want {
