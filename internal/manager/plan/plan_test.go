@@ -264,6 +264,11 @@ restart: {stable_after: 1min}
 	if _, err := planned(t, text, "debian13"); err == nil || !strings.Contains(err.Error(), "say as which instances") {
 		t.Errorf("without an instance: %v", err)
 	}
+	for _, instance := range []string{"", "a/b", "../x", "a b", "é", strings.Repeat("x", 250)} {
+		if _, err := planned(t, text, "debian13", instance); err == nil {
+			t.Errorf("instance %q is taken", instance)
+		}
+	}
 }
 
 func TestATemplateOfOnFailureComesAlongAsTheInstanceThatIsNamed(t *testing.T) {

@@ -65,7 +65,11 @@ func (s *set) names(instances []string) ([]string, error) {
 		default:
 			templates = append(templates, f.Name)
 			for _, instance := range instances {
-				names = append(names, instanceOf(f.Name, instance))
+				name := instanceOf(f.Name, instance)
+				if err := checkInstance(name, instance); err != nil {
+					return nil, err
+				}
+				names = append(names, name)
 			}
 		}
 	}
@@ -101,6 +105,21 @@ func (s *set) file(name string) *unit.File {
 }
 
 func isTemplate(name string) bool { return strings.HasSuffix(bare(name), "@") }
+
+// longestName is how long the name of a unit may be (systemd.unit(5)).
+const longestName = 255
+
+// checkInstance refuses an instance that no unit can be of (systemd.unit(5)).
+func checkInstance(name, instance string) error {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:-_.\\@"
+	switch {
+	case instance == "" || strings.Trim(instance, letters) != "":
+		return fmt.Errorf("instance %q: a name has letters, digits and :-_.\\@ alone; systemd-escape(1) makes one of any text", instance)
+	case len(name) > longestName:
+		return fmt.Errorf("instance %.20s…: the unit's name has %d characters, and may have %d", instance, len(name), longestName)
+	}
+	return nil
+}
 
 func instanceOf(template, instance string) string {
 	return strings.Replace(template, "@.", "@"+instance+".", 1)
