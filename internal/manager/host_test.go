@@ -82,9 +82,9 @@ func TestNothingThatCanBeWrittenIsNoReasonNotToRun(t *testing.T) {
 func TestTheNotifySocketIsAbstractWhereItCannotBeAFile(t *testing.T) {
 	dir := shortDir(t)
 	for in, want := range map[string]string{
-		dir:                             dir + "/a.service.notify",
-		"":                              "@svckit/",
-		dir + "/gone":                   "@svckit/",
+		dir:                               dir + "/a.service.notify",
+		"":                                "@svckit/",
+		dir + "/gone":                     "@svckit/",
 		dir + strings.Repeat("/long", 20): "@svckit/",
 	} {
 		r := &runner{host: &Host{Dir: in}}

@@ -16,11 +16,33 @@ func unused(dirs []plan.Dir) error {
 		if !d.Runtime {
 			continue
 		}
-		conn, err := net.Dial("unixgram", filepath.Join(d.Path, "notify"))
-		if err == nil {
-			_ = conn.Close()
+		if isListenedOn(filepath.Join(d.Path, "notify")) {
 			return fmt.Errorf("it is running already, as %s is in use; stop that one first", d.Path)
 		}
 	}
 	return nil
+}
+
+// rivals makes sure that no other manager with the same directories, whose
+// svcrun may not listen yet, is about to run a unit. Each of them has its own
+// notify socket before it looks: of two one at least sees the other.
+func (h *Host) rivals(unit string) error {
+	if h.Dir == "" || filepath.Dir(h.Dir) != h.Runtime {
+		return nil // the runtime directory is nobody else's
+	}
+	managers, _ := filepath.Glob(filepath.Join(h.Runtime, ownPrefix+"*"))
+	for _, dir := range managers {
+		if dir != h.Dir && isListenedOn(filepath.Join(dir, notifyName(unit))) {
+			return fmt.Errorf("it is running already, as %s is in use; stop that one first", dir)
+		}
+	}
+	return nil
+}
+
+func isListenedOn(path string) bool {
+	conn, err := net.Dial("unixgram", path)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err == nil
 }

@@ -2,6 +2,7 @@ package manager
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -56,6 +57,10 @@ const (
 	// oversleep is how late a deadline can be for want of a processor. What is
 	// later, this process has slept over.
 	oversleep = time.Second
+
+	// oneStop is how close signals are that are one wish to stop: timeout(1) and
+	// others signal a program and then its group, which it is in.
+	oneStop = 100 * time.Millisecond
 )
 
 // loop owns the machine.
@@ -67,6 +72,7 @@ type loop struct {
 	starts   int            // so far
 	wanted   map[place]int  // starts that are being prepared, by their numbers
 	stopping bool           // somebody has asked for it
+	asked    time.Time      // when, the last time
 	stepped  time.Time      // the machine's time of the last step
 	slept    time.Duration  // that counts for no time limit
 	code     *int
@@ -120,6 +126,8 @@ func (l *loop) now() time.Time {
 	if deadline, ok := l.machine.Deadline(); ok && now.Sub(deadline) > oversleep {
 		awake := latest(deadline.Add(-oversleep), l.stepped)
 		l.slept += now.Sub(awake)
+		l.tell(timeline.Event{Time: time.Now(), Name: timeline.Note, Text: fmt.Sprintf(
+			"this process was stopped for %s; that counts for no time limit", syntax.AboutDuration(now.Sub(awake)))})
 		return awake
 	}
 	return now
@@ -303,12 +311,14 @@ func (l *loop) stopFor(why string) {
 
 // stop stops everything, and faster each time that somebody asks for it.
 func (l *loop) stop() {
-	verb := machine.Stop
-	if l.stopping {
-		verb = machine.Hurry
+	switch {
+	case !l.stopping:
+		l.stopping = true
+		l.step(machine.Requested{Verb: machine.Stop})
+	case time.Since(l.asked) > oneStop:
+		l.step(machine.Requested{Verb: machine.Hurry})
 	}
-	l.stopping = true
-	l.step(machine.Requested{Verb: verb})
+	l.asked = time.Now()
 }
 
 // pass passes a signal on that only the service can know the meaning of: where

@@ -177,10 +177,22 @@ func TestADescriptorOfABarrierIsClosed(t *testing.T) {
 
 func TestEachFurtherStopIsMoreInAHurry(t *testing.T) {
 	play(t, nil, func(f *fake) {
-		f.signals <- unix.SIGTERM
-		f.signals <- unix.SIGINT
-		f.signals <- unix.SIGQUIT
+		for _, s := range []os.Signal{unix.SIGTERM, unix.SIGINT, unix.SIGQUIT} {
+			f.signals <- s
+			<-time.After(2 * oneStop)
+		}
 	}, "Requested{Verb:1 Unit:}", "Requested{Verb:3 Unit:}", "Requested{Verb:3 Unit:}")
+}
+
+func TestSignalsThatComeTogetherAreOneStop(t *testing.T) {
+	play(t, nil, func(f *fake) {
+		for range 3 {
+			f.signals <- unix.SIGTERM
+		}
+		<-time.After(2 * oneStop)
+		f.signals <- unix.SIGTERM
+		f.signals <- unix.SIGTERM
+	}, "Requested{Verb:1 Unit:}", "Requested{Verb:3 Unit:}")
 }
 
 func TestSIGHUPReloadsUnlessTheTerminalHasGone(t *testing.T) {
@@ -273,7 +285,7 @@ func TestWhatThisProcessHasSleptCountsForNoTimeLimit(t *testing.T) {
 			}
 		}
 		<-time.After(oversleep)
-	}, "reap", "Heard alive", "Heard alive", "Tick{}")
+	}, "reap", "tell note this process was stopped for 59min 1s; that counts for no time limit", "Heard alive", "Heard alive", "Tick{}")
 }
 
 func TestAStartThatNobodyWantsAnyMoreDoesNotHappen(t *testing.T) {

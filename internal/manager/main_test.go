@@ -246,6 +246,7 @@ func (m *managed) finish() {
 	}
 	for range 3 {
 		_ = m.cmd.Process.Signal(syscall.SIGTERM)
+		<-time.After(2 * oneStop)
 	}
 	defer time.AfterFunc(10*time.Second, func() { _ = m.cmd.Process.Kill() }).Stop()
 	m.mu.Lock()

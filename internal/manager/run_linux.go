@@ -132,6 +132,9 @@ func (r *runner) add(o *Options, i int) error {
 		return err
 	}
 	r.units[s.Name], r.order = u, append(r.order, s.Name)
+	if err := r.host.rivals(s.Name); err != nil {
+		return fmt.Errorf("%s: %w", s.Name, err)
+	}
 	if u.sockets, err = listen(s.Surroundings.Sockets, r.host.Root); err != nil {
 		return fmt.Errorf("%s: %w", s.Name, err)
 	}
@@ -141,10 +144,13 @@ func (r *runner) add(o *Options, i int) error {
 // longestPath is what a socket's path may have (unix(7)), with some to spare.
 const longestPath = 100
 
+// notifyName is the name of a unit's notify socket.
+func notifyName(unit string) string { return unit + ".notify" }
+
 // listenFor opens a unit's notify socket: in the manager's directory, or under an
 // abstract name where that is none, or full, or its path too long for a socket.
 func (r *runner) listenFor(unit string) (*socket.Listener, error) {
-	if path := filepath.Join(r.host.Dir, unit+".notify"); r.host.Dir != "" && len(path) <= longestPath {
+	if path := filepath.Join(r.host.Dir, notifyName(unit)); r.host.Dir != "" && len(path) <= longestPath {
 		if l, err := socket.Listen(path); err == nil {
 			return l, nil
 		}

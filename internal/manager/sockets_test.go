@@ -182,6 +182,34 @@ func TestAStartWhoseFilesHangFailsAtItsTimeLimit(t *testing.T) {
 	})
 }
 
+func TestOfTwoManagersThatStartAServiceAtOnceNotBothDo(t *testing.T) {
+	dir := shortDir(t)
+	var hosts [2]*Host
+	for i := range hosts {
+		hosts[i] = &Host{Runtime: dir, Dir: filepath.Join(dir, ownPrefix+string(rune('1'+i)))}
+		if err := os.Mkdir(hosts[i].Dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		l, err := (&runner{host: hosts[i]}).listenFor("a.service")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+	}
+	for _, h := range hosts {
+		if h.rivals("a.service") == nil {
+			t.Errorf("%s does not see the other", h.Dir)
+		}
+		if err := h.rivals("b.service"); err != nil {
+			t.Error(err)
+		}
+	}
+	private := &Host{Runtime: dir + "/else", Dir: dir + "/elsewhere"}
+	if err := private.rivals("a.service"); err != nil {
+		t.Errorf("with directories of its own: %v", err)
+	}
+}
+
 func TestWhatCannotBeSetUpHasSystemdsStatus(t *testing.T) {
 	for variable, want := range map[string]int{
 		"RUNTIME_DIRECTORY": 233, "STATE_DIRECTORY": 238, "CACHE_DIRECTORY": 239, "LOGS_DIRECTORY": 240, "CONFIGURATION_DIRECTORY": 241,
