@@ -210,8 +210,8 @@ func findSvcrun(flag string) (string, error) {
 		if err == nil {
 			_, err = unit.ExecPath(path)
 		}
-		if err == nil && !isExecutable(path) {
-			err = fmt.Errorf("no program is there")
+		if err == nil {
+			err = executable(path)
 		}
 		if err != nil {
 			return "", verbs.Usagef("--svcrun: %s: %w", flag, err)
@@ -226,16 +226,25 @@ func findSvcrun(flag string) (string, error) {
 		candidates = append(candidates, path)
 	}
 	for _, path := range append(candidates, unitgen.DefaultSvcrun) {
-		if isExecutable(path) {
+		if executable(path) == nil {
 			return filepath.Abs(path)
 		}
 	}
 	return "", errors.New(noSvcrunHereText)
 }
 
-func isExecutable(path string) bool {
+// executable says what keeps a file from being a program.
+func executable(path string) error {
 	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+	switch {
+	case err != nil:
+		return errors.Unwrap(err) // its path is known
+	case !info.Mode().IsRegular():
+		return errors.New("it is no file")
+	case info.Mode()&0o111 == 0:
+		return errors.New("it is not executable")
+	}
+	return nil
 }
 
 // secretsOf are the files that no unit has the text of, by their paths.
