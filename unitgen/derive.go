@@ -131,6 +131,6 @@ func watchdogWarnings(p Policy) []Warning {
 	if !beats || p.Restart.When != "on-success" && p.Restart.When != "on-abort" {
 		return nil
 	}
-	return []Warning{{p.where("restart.when"), "restart.when " + p.Restart.When +
+	return []Warning{{Position: p.where("restart.when"), Message: "restart.when " + p.Restart.When +
 		" does not start the service again after the watchdog has aborted it; on-failure and always do"}}
 }

@@ -52,7 +52,7 @@ const (
 func (r Restarts) warnings(p Policy, t Target) []Warning {
 	var warnings []Warning
 	warn := func(at Position, format string, args ...any) {
-		warnings = append(warnings, Warning{at, fmt.Sprintf(format, args...)})
+		warnings = append(warnings, Warning{Position: at, Message: fmt.Sprintf(format, args...)})
 	}
 	switch {
 	case r.Limit.Enabled():

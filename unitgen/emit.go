@@ -36,3 +36,9 @@ func (w *writer) loses(s *unit.Section, text string) {
 	s.Comment(text)
 	w.warnings = append(w.warnings, Warning{Message: strings.TrimSuffix(text, ".")})
 }
+
+// replaces says that the target does not have something, and what does it there.
+func (w *writer) replaces(s *unit.Section, what, by string) {
+	w.lacks(s, what, by)
+	w.warnings[len(w.warnings)-1].Replaced = true
+}

@@ -64,6 +64,9 @@ func (e Errors) sorted() error {
 type Warning struct {
 	Position
 	Message string
+
+	// Replaced: something else does what the target lacks, and nothing is lost.
+	Replaced bool
 }
 
 // String is the warning in one line, without the word.

@@ -161,7 +161,7 @@ func (w *writer) runtimeMax(s *unit.Section) {
 	after := "and started again"
 	if slices.Contains([]string{never, "on-success", "on-abort", "on-watchdog"}, p.Restart.When) {
 		after = "and stays down, as restart.when is " + p.Restart.When
-		w.warnings = append(w.warnings, Warning{p.where("runtime_max"), fmt.Sprintf(
+		w.warnings = append(w.warnings, Warning{Position: p.where("runtime_max"), Message: fmt.Sprintf(
 			"runtime_max: after %s the service is stopped, and restart.when %s does not start it again; on-failure and always do",
 			syntax.FormatDuration(p.RuntimeMax), p.Restart.When)})
 	}

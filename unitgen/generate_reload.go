@@ -65,5 +65,5 @@ func reloadWarnings(p Policy) []Warning {
 	if !p.Reload.Wanted || len(p.Ready.Checks) > 0 || len(p.Reload.Command) > 0 {
 		return nil
 	}
-	return []Warning{{p.where("reload"), "reload without ready.checks: systemctl reload returns when the signal is sent, not when the service has reloaded; add a ready check"}}
+	return []Warning{{Position: p.where("reload"), Message: "reload without ready.checks: systemctl reload returns when the signal is sent, not when the service has reloaded; add a ready check"}}
 }

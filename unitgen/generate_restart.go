@@ -24,7 +24,7 @@ func (w *writer) startLimit(s *unit.Section) {
 	within := limit.Within
 	if within == syntax.Infinity && !w.target.Can(endlessWindow) {
 		within = tenYears
-		w.lacks(s, "window without end (before 247 an infinite one switches the start limit off)", "it is ten years")
+		w.replaces(s, "window without end (before 247 an infinite one switches the start limit off)", "it is ten years")
 	}
 	s.Add("StartLimitIntervalSec", exact(within))
 }
@@ -143,9 +143,9 @@ func (w *writer) share(s *unit.Section) {
 	case restart.Jitter == policy.FullJitter:
 		s.Comment("No systemd draws a part of a wait: svcrun does the waiting, " + bySvcrun + ".")
 	case r.Waits.Grows() && !w.target.Can(restartLadder):
-		w.lacks(s, "RestartSteps=", "svcrun does the waiting, "+bySvcrun)
+		w.replaces(s, "RestartSteps=", "svcrun does the waiting, "+bySvcrun)
 	case !w.target.Can(restartJitter):
-		w.lacks(s, "RestartRandomizedDelaySec=", "svcrun adds the jitter, by --start-delay")
+		w.replaces(s, "RestartRandomizedDelaySec=", "svcrun adds the jitter, by --start-delay")
 	default:
 		s.Comment("svcrun adds the jitter, by --start-delay: a quarter of a wait that grows is no one number for RestartRandomizedDelaySec=.")
 	}
@@ -161,7 +161,7 @@ func (w *writer) forgetting(s *unit.Section) {
 	switch {
 	case r.Settles():
 		timer := w.policy.settleName() + ".timer"
-		w.lacks(s, "RESTART_RESET=1", fmt.Sprintf("%s makes it forget the failures of a service that is up for %s", timer, after))
+		w.replaces(s, "RESTART_RESET=1", fmt.Sprintf("%s makes it forget the failures of a service that is up for %s", timer, after))
 		s.Comment("That empties the start limit's window as well.")
 		s.Add("ExecStartPost", w.policy.settleCommand())
 	case r.Stable.Forget == policy.RestartReset:

@@ -124,8 +124,7 @@ func socketWarnings(p Policy) []Warning {
 			continue
 		}
 		if slices.ContainsFunc(p.Sockets, func(s Socket) bool { return s.Listen == check.Target }) {
-			warnings = append(warnings, Warning{p.where("ready.checks"),
-				"ready.checks: " + check.Label() + " holds before the service runs, as systemd listens there for it; take a check that wants an answer, such as http"})
+			warnings = append(warnings, Warning{Position: p.where("ready.checks"), Message: "ready.checks: " + check.Label() + " holds before the service runs, as systemd listens there for it; take a check that wants an answer, such as http"})
 		}
 	}
 	return warnings

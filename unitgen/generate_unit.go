@@ -75,7 +75,7 @@ func giveUpWarnings(p Policy) []Warning {
 	if len(p.OnGiveUp) == 0 || !restarts || !p.Restart.GiveUp.Never() {
 		return nil
 	}
-	return []Warning{{p.where("on_give_up"), "on_give_up is told of a stop that needed SIGKILL and of nothing else, " +
+	return []Warning{{Position: p.where("on_give_up"), Message: "on_give_up is told of a stop that needed SIGKILL and of nothing else, " +
 		"as restart.give_up is never; set it, or write on_each_failure"}}
 }
 
@@ -140,5 +140,5 @@ func (w *writer) warnUnknown(section string, s Setting) {
 	if near, ok := syntax.Nearest(s.Directive, directiveSection[section]); ok {
 		text += "; did you mean " + near + "="
 	}
-	w.warnings = append(w.warnings, Warning{s.at, text})
+	w.warnings = append(w.warnings, Warning{Position: s.at, Message: text})
 }

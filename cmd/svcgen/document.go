@@ -89,6 +89,8 @@ type documentWarning struct {
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
 	Message string `json:"message"`
+
+	Replaced bool `json:"replaced,omitempty"`
 }
 
 func (p program) printDocument(r report) error {
@@ -96,7 +98,7 @@ func (p program) printDocument(r report) error {
 	for _, s := range r.services {
 		d.Services = append(d.Services, documentService{s.policy.Unit(), string(s.policy.Scope), s.target.Name})
 		for _, w := range s.result.Warnings {
-			d.Warnings = append(d.Warnings, documentWarning{w.File, w.Line, w.Column, w.Message})
+			d.Warnings = append(d.Warnings, documentWarning{w.File, w.Line, w.Column, w.Message, w.Replaced})
 		}
 	}
 	for i, file := range r.files {

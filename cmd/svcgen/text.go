@@ -15,8 +15,8 @@ import (
 // This file holds all text that a user sees of svcgen. Units and documents go
 // to stdout and nothing else does. What is said about them goes to stderr, one
 // line each, in lower case and without a full stop: errors as "svcgen: …", or
-// as file:line:column where a policy is wrong; warnings with that word; and
-// what to type next as "next: …".
+// as file:line:column where a policy is wrong; warnings and notes (of what is
+// no loss) with that word; and what to type next as "next: …".
 
 const (
 	appAbout = `Turns policies into systemd units: readiness, watchdog, restarts and a bounded
@@ -123,11 +123,14 @@ func (p program) tellError(err error) {
 
 func (p program) tellWarnings(warnings []unitgen.Warning) {
 	for _, w := range warnings {
+		place, word := "svcgen", "warning"
 		if w.Line > 0 {
-			fmt.Fprintf(p.stderr, "%s: warning: %s\n", w.Position, w.Message)
-			continue
+			place = w.Position.String()
 		}
-		fmt.Fprintf(p.stderr, "svcgen: warning: %s\n", w.Message)
+		if w.Replaced {
+			word = "note"
+		}
+		fmt.Fprintf(p.stderr, "%s: %s: %s\n", place, word, w.Message)
 	}
 }
 
@@ -187,26 +190,30 @@ func (r report) copies() []string {
 	return commands
 }
 
-// starts are the commands that start the services of a manager.
+// starts are the commands that start the services of a manager. They restart
+// what runs already: enable --now would leave it as it was before.
 func (r report) starts(scope unitgen.Scope) []string {
 	var commands []string
 	for _, s := range r.services {
-		p := s.policy
-		unit, verb := p.Unit(), "enable --now"
-		if p.IsTemplate() {
-			unit = strings.Replace(unit, "@", "@INSTANCE", 1)
+		if s.policy.Scope != scope {
+			continue
 		}
-		if len(p.WantedBy) == 0 && len(p.Sockets) == 0 {
-			verb = "start"
+		unit, enabled := startedUnit(s.policy)
+		if enabled {
+			commands = append(commands, systemctl(scope)+" enable "+unit)
 		}
-		if len(p.WantedBy) == 0 && len(p.Sockets) > 0 {
-			unit = strings.Replace(p.SocketUnits()[0], "@", "@INSTANCE", 1)
-		}
-		if p.Scope == scope {
-			commands = append(commands, systemctl(scope)+" "+verb+" "+unit)
-		}
+		commands = append(commands, systemctl(scope)+" restart "+unit)
 	}
 	return commands
+}
+
+// startedUnit is the unit that starts a service, and whether it can be enabled.
+func startedUnit(p unitgen.Policy) (name string, enabled bool) {
+	name = p.Unit()
+	if len(p.WantedBy) == 0 && len(p.Sockets) > 0 {
+		name = p.SocketUnits()[0]
+	}
+	return strings.Replace(name, "@", "@INSTANCE", 1), len(p.WantedBy) > 0 || len(p.Sockets) > 0
 }
 
 func systemctl(scope unitgen.Scope) string {
