@@ -14,6 +14,10 @@ const (
 	statusSetupLast    = 245
 )
 
+// resultStartLimit is the Result= of a start that the start limit has refused. From
+// 260 on it takes the place of that of the run before.
+const resultStartLimit = "start-limit-hit"
+
 // decide names the cause of a run's end. The manager's verdict comes first;
 // what svcrun says then refines it.
 func decide(ev *evidence) End {
@@ -26,7 +30,7 @@ func decide(ev *evidence) End {
 		return bySvcrunAlone(ev)
 	}
 	end := End{Exit: ev.main}
-	if isExitResult(ev.result) || ev.result == "start-limit-hit" { // which hides the run's own
+	if isExitResult(ev.result) || ev.result == resultStartLimit { // which hides the run's own
 		end.Exit, end.Detail = ev.blamed()
 	}
 	cause, detail := byResult(ev, end.Exit)
@@ -66,7 +70,7 @@ func byResult(ev *evidence, exit Exit) (Cause, []Field) {
 	switch ev.result {
 	case "success":
 		return bySuccess(ev), nil
-	case "exit-code", "signal", "core-dump", "", "start-limit-hit":
+	case "exit-code", "signal", "core-dump", "", resultStartLimit:
 		return byExit(ev, exit)
 	case "timeout":
 		return byTimeout(ev)

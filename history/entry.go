@@ -23,7 +23,7 @@ type Entry struct {
 	// Fields that the sender chose.
 	Unit           string // UNIT: the unit this is about
 	Invocation     string // INVOCATION_ID
-	UserUnit       string // USER_UNIT and USER_INVOCATION_ID: what a user\'s manager says it of
+	UserUnit       string // USER_UNIT and USER_INVOCATION_ID: what a user's manager says it of
 	UserInvocation string
 	MessageID      string
 	Message        string

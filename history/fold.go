@@ -166,7 +166,7 @@ func (f *Fold) addDead(e Entry) {
 	switch {
 	case f.justRefused(stampOf(e)):
 		return
-	case e.UnitResult == "start-limit-hit":
+	case e.UnitResult == resultStartLimit:
 		f.refuse(e, StartLimit)
 		return
 	}

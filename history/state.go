@@ -85,7 +85,7 @@ func (s State) LastEnd() (End, bool) {
 	switch {
 	case s.Up():
 		return End{}, false
-	case s.Result == "start-limit-hit":
+	case s.Result == resultStartLimit:
 		return End{Cause: StartLimit}, true
 	case s.LeftInactive.IsZero():
 		return End{}, false
