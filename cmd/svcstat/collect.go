@@ -76,50 +76,57 @@ type record struct {
 // absent is why sources could not be asked; nil errors where they could.
 type absent struct{ journal, bus error }
 
-// collect asks the journal, the manager and svcrun's records, and does with less
-// where it must. Its warnings are a line each. Of another machine's journal
-// nobody here knows more.
+// collect tells of a unit what there is, and does with less where it must. Its
+// warnings are a line each.
 func collect(ctx context.Context, about subject, out output) (record, error) {
-	fold := history.NewFold(about.unit)
-	if about.of.user {
-		fold = history.NewUserFold(about.unit, about.of.uid)
-	}
-	rec := record{unit: about.unit, of: about.of, elsewhere: about.journalFile != ""}
-	source, closeSource, err := about.open(ctx)
-	if err != nil {
+	rec, missing, err := gather(ctx, about, out)
+	switch {
+	case err != nil:
 		return rec, err
-	}
-	defer func() { _ = closeSource() }()
-	report, err := readJournal(ctx, source, about, fold, out)
-	warn(out.stderr, journalWarnings(report))
-	missing := absent{journal: err}
-	rec.source, rec.journal = source, err == nil
-	switch {
-	case ctx.Err() != nil:
-		return rec, ctx.Err()
-	case about.journalFile != "" && err != nil:
-		return rec, about.badExport(err)
-	case about.journalFile == "":
-		missing.bus = rec.addBus(ctx, about, fold)
-	}
-	if about.journalFile == "" || about.stateDir != "" {
-		kept, unread := records.Read(about.recordsOf(rec.state))
-		rec.records = len(kept) > 0
-		warn(out.stderr, recordWarnings(unread))
-		fold.AddRecords(kept)
-	}
-	rec.runs, rec.skipped = fold.Runs(), fold.Skipped()
-	switch {
 	case ctx.Err() != nil:
 		return rec, ctx.Err()
 	case len(rec.runs) == 0 && rec.state != nil && rec.state.LoadState == "not-found":
 		return rec, noSuchUnit(ctx, about.of, about.unit)
 	case missing.journal != nil && missing.bus != nil && !rec.records:
 		return rec, fmt.Errorf("nothing can be told of %s: %w", about.unit, errors.Join(missing.journal, missing.bus))
-	case about.journalFile == "":
+	case !rec.elsewhere:
 		warn(out.stderr, missingSources(rec, missing))
 	}
 	return rec, nil
+}
+
+// gather asks the journal, the manager and svcrun's records. Of another machine's
+// journal nobody here knows more.
+func gather(ctx context.Context, about subject, out output) (rec record, missing absent, err error) {
+	rec = record{unit: about.unit, of: about.of, elsewhere: about.journalFile != ""}
+	source, closeSource, err := about.open(ctx)
+	if err != nil {
+		return rec, missing, err
+	}
+	defer func() { _ = closeSource() }()
+	fold := history.NewFold(about.unit)
+	if about.of.user {
+		fold = history.NewUserFold(about.unit, about.of.uid)
+	}
+	report, unread := readJournal(ctx, source, about, fold, out)
+	warn(out.stderr, journalWarnings(report))
+	rec.source, rec.journal, missing.journal = source, unread == nil, unread
+	switch {
+	case ctx.Err() != nil:
+		return rec, missing, ctx.Err()
+	case rec.elsewhere && unread != nil:
+		return rec, missing, about.badExport(unread)
+	case !rec.elsewhere:
+		missing.bus = rec.addBus(ctx, about, fold)
+	}
+	if !rec.elsewhere || about.stateDir != "" {
+		kept, unread := records.Read(about.recordsOf(rec.state))
+		rec.records = len(kept) > 0
+		warn(out.stderr, recordWarnings(unread))
+		fold.AddRecords(kept)
+	}
+	rec.runs, rec.skipped = fold.Runs(), fold.Skipped()
+	return rec, missing, nil
 }
 
 // query is what to read of the journal.

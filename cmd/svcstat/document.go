@@ -92,11 +92,11 @@ type phaseDocument struct {
 	Reason *string    `json:"reason"`
 }
 
-// The keys of detail: check, after and last of an unhealthy service or one
-// that was not ready in time (the check, the failures in a row, what it said
-// last); stop, how long svcrun took to stop it; command, the directive of the process that failed where it is not
-// ExecStart=; limit, the watchdog's; result, the manager's own word where it has
-// no cause of ours; message, what the manager said. More may be added.
+// The keys of detail: check, after and last of an unhealthy service or one that was
+// not ready in time (the check, the failures in a row, what it said last); stop, how
+// long svcrun took to stop it; command, the directive of the process that failed
+// where it is not ExecStart=; limit, the watchdog's; result, the manager's own word
+// where it has no cause of ours; message, what the manager said. More may be added.
 
 // exitDocument is how the main process ended, or the one that detail.command names.
 type exitDocument struct {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -41,6 +42,14 @@ func wantsJSON(c *cli.Context) (bool, error) {
 		return false, verbs.Usagef("flags --json and --format=text contradict each other")
 	}
 	return false, nil
+}
+
+// zoneOf is the zone in which times are shown.
+func zoneOf(c *cli.Context, out output) *time.Location {
+	if c.Bool("utc") {
+		return time.UTC
+	}
+	return out.now().Location()
 }
 
 // writeJSON prints a document. Its strings may come from anywhere, and are

@@ -10,7 +10,6 @@ import (
 
 	"github.com/svckit/svckit/history"
 	"github.com/svckit/svckit/history/bus"
-	"github.com/svckit/svckit/internal/verbs"
 )
 
 // busTimeout bounds what D-Bus may take: a manager that hangs is a finding.
@@ -113,27 +112,4 @@ func listed(ctx context.Context, of managed, patterns []string, keep func(histor
 	}
 	states = slices.DeleteFunc(states, func(s history.State) bool { return s.LoadState == "not-found" || !keep(s) })
 	return states, conn.Fill(ctx, states, scope)
-}
-
-// noSuchUnit is the error for a unit that is nowhere, with a hint at those
-// that are.
-func noSuchUnit(ctx context.Context, of managed, name string) error {
-	ctx, cancel := context.WithTimeout(ctx, busTimeout)
-	defer cancel()
-	var near []string
-	if conn, err := of.dial(ctx); err == nil {
-		defer conn.Close()
-		if names, err := conn.Names(ctx); err == nil {
-			near = nearestNames(name, names)
-		}
-	}
-	return &verbs.Error{Code: exitNoUnit, Err: unknownUnit(name, near)}
-}
-
-// zoneOf is the zone in which times are shown.
-func zoneOf(c *cli.Context, out output) *time.Location {
-	if c.Bool("utc") {
-		return time.UTC
-	}
-	return out.now().Location()
 }

@@ -1,8 +1,9 @@
 // Command svcstat tells the restart history and the state of services, from
 // D-Bus for now and from the journal and svcrun's records for the past.
 //
-// It only reads, but for forget and alert. Its verbs are a file each; what a user sees of text stands
-// in text.go, and what a script sees in document.go.
+// It only reads, but for forget and alert. Its verbs are a file each; what a user
+// sees of text stands in text.go and the files text_*.go, and what a script sees in
+// document.go or with its verb.
 package main
 
 import (

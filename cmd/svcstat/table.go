@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -49,9 +47,9 @@ func (t *table) below(lines ...string) {
 // leastColumn is the width below which no column is cut.
 const leastColumn = 8
 
-// write prints the table such that it fits into so many columns, 0 for any
-// number, where the columns that may be cut allow it.
-func (t *table) write(w io.Writer, color bool, columns int) error {
+// text is the table such that it fits into so many columns, 0 for any number,
+// where the columns that may be cut allow it.
+func (t *table) text(color bool, columns int) string {
 	widths := t.fit(columns)
 	var out strings.Builder
 	for n, row := range t.rows {
@@ -74,14 +72,6 @@ func (t *table) write(w io.Writer, color bool, columns int) error {
 			out.WriteString(line + "\n")
 		}
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
-}
-
-// text is the table for a terminal.
-func (t *table) text(color bool, columns int) string {
-	var out strings.Builder
-	_ = t.write(&out, color, columns)
 	return out.String()
 }
 
@@ -185,10 +175,10 @@ func wrapped(text string, columns int) string {
 }
 
 // row makes cells of one style.
-func row(s style, texts ...any) []cell {
+func row(s style, texts ...string) []cell {
 	cells := make([]cell, len(texts))
 	for i, text := range texts {
-		cells[i] = cell{fmt.Sprint(text), s}
+		cells[i] = cell{text, s}
 	}
 	return cells
 }

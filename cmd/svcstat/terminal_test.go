@@ -64,11 +64,7 @@ func TestATableFitsTheTerminal(t *testing.T) {
 	tab.add(row(plain, "UNIT", "LAST CAUSE", "UP")...)
 	tab.add(row(plain, "worker.service", `unhealthy check=http://127.0.0.1:8080/live last="timeout 2s"`, "5s")...)
 	for columns := range 120 {
-		var out strings.Builder
-		if err := tab.write(&out, false, columns); err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(out.String()) {
+		for line := range strings.Lines(tab.text(false, columns)) {
 			width := len([]rune(strings.TrimSuffix(line, "\n")))
 			if columns >= 2*leastColumn+2+2*gap && width > columns {
 				t.Errorf("%d columns: %q has %d", columns, line, width)

@@ -31,7 +31,7 @@ func listText(states []history.State, now time.Time, zone *time.Location, color 
 
 func listTable(states []history.State, now time.Time, zone *time.Location, narrow int) table {
 	t := table{cuts: []int{0, 3}}
-	head := []any{"UNIT", "STATE", "RESTARTS", "LAST CAUSE", "UP SINCE" + zoneHead(zone), "NEXT RESTART"}
+	head := []string{"UNIT", "STATE", "RESTARTS", "LAST CAUSE", "UP SINCE" + zoneHead(zone), "NEXT RESTART"}
 	if narrow >= oneColumn {
 		head = append(head[:3], "UP SINCE"+zoneHead(zone)+", OR LAST CAUSE")
 	}

@@ -27,17 +27,13 @@ func twoServices() []history.State {
 
 func TestListShowsWhatIsKnown(t *testing.T) {
 	states := twoServices()
-	var out strings.Builder
 	list := listTable(states, now, time.UTC, asItIs)
-	if err := list.write(&out, false, 0); err != nil {
-		t.Fatal(err)
-	}
 	want := `
 UNIT            STATE                      RESTARTS  LAST CAUSE        UP SINCE (UTC)       NEXT RESTART
 api.service     active (running)           2         -                 2026-01-31 14:00:00  -
 worker.service  activating (auto-restart)  12        exit-code code=3  -                    in 26.0s
 `
-	if got := "\n" + out.String(); got != want {
+	if got := "\n" + list.text(false, 0); got != want {
 		t.Errorf("got%s\nwant%s", got, want)
 	}
 }
@@ -78,12 +74,8 @@ worker  auto-restart  12        next in 26.0s after ex…
 
 func TestHistoryShowsARunThatIsOnSoFar(t *testing.T) {
 	runs := []history.Run{{Number: 7, Running: true, Started: now.Add(-90 * time.Second), Ready: now.Add(-80 * time.Second)}}
-	var out strings.Builder
 	runsOn := historyTable(runs, nil, now, time.UTC)
-	if err := runsOn.write(&out, true, 0); err != nil {
-		t.Fatal(err)
-	}
-	if got := out.String(); !strings.Contains(got, "1min 20s") || !strings.Contains(got, "\x1b[32mrunning\x1b[0m") || !strings.Contains(got, "10.0s") {
+	if got := runsOn.text(true, 0); !strings.Contains(got, "1min 20s") || !strings.Contains(got, "\x1b[32mrunning\x1b[0m") || !strings.Contains(got, "10.0s") {
 		t.Errorf("%q", got)
 	}
 }
@@ -96,9 +88,8 @@ func TestColumnsLineUpByCharacters(t *testing.T) {
 	for color, want := range map[bool]string{
 		false: "é    x\nabc  y\n", true: "\x1b[31mé\x1b[0m    x\nabc  y\n",
 	} {
-		var out strings.Builder
-		if err := tab.write(&out, color, 0); err != nil || out.String() != want {
-			t.Errorf("color %v: %q, want %q", color, out.String(), want)
+		if got := tab.text(color, 0); got != want {
+			t.Errorf("color %v: %q, want %q", color, got, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -51,6 +52,21 @@ func servicePattern(word string) (string, error) {
 		return "", verbs.Usagef("%.40q… is no name of a unit: it has %d bytes, at most %d are allowed", name, len(name), maxUnitName)
 	}
 	return name, nil
+}
+
+// noSuchUnit is the error for a unit that is nowhere, with a hint at those
+// that are.
+func noSuchUnit(ctx context.Context, of managed, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, busTimeout)
+	defer cancel()
+	var near []string
+	if conn, err := of.dial(ctx); err == nil {
+		defer conn.Close()
+		if names, err := conn.Names(ctx); err == nil {
+			near = nearestNames(name, names)
+		}
+	}
+	return &verbs.Error{Code: exitNoUnit, Err: unknownUnit(name, near)}
 }
 
 // nearestNames are the services that a mistyped name may have meant, the best
