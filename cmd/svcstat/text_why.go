@@ -146,9 +146,9 @@ func (x explained) reloadSentence() string {
 	case r.Result == "timeout":
 		return text + ", as it took too long: it runs on, and whether it has what is new is not known."
 	case r.Exit.Kind == history.NoExit:
-		return text + " (" + r.Result + "): it runs on, with what it had before."
+		return text + " (" + r.Result + "): it runs on, as a rule with what it had before."
 	}
-	return text + ", as ExecReload= " + exitText(r.Exit) + ": it runs on, with what it had before."
+	return text + ", as ExecReload= " + exitText(r.Exit) + ": it runs on, as a rule with what it had before."
 }
 
 // reasonSentence says why no restart came.

@@ -30,10 +30,10 @@ func TestARunIsASentence(t *testing.T) {
 
 func TestAReloadThatFailedIsASentence(t *testing.T) {
 	for want, reload := range map[string]history.FailedReload{
-		"Its last reload failed at 15:00:00, as ExecReload= exited with code 1: it runs on, with what it had before.": {
+		"Its last reload failed at 15:00:00, as ExecReload= exited with code 1: it runs on, as a rule with what it had before.": {
 			Result: "exit-code", Ended: now, Exit: history.Exit{Kind: history.Exited, Status: 1},
 		},
-		"Its last reload failed (exit-code): it runs on, with what it had before.":                              {Result: "exit-code"},
+		"Its last reload failed (exit-code): it runs on, as a rule with what it had before.":                    {Result: "exit-code"},
 		"Its last reload failed, as it took too long: it runs on, and whether it has what is new is not known.": {Result: "timeout"},
 	} {
 		x := explained{Answer: why.Answer{FailedReload: &reload}, now: now, zone: time.UTC}

@@ -44,7 +44,7 @@ var busUnits = []busUnit{
 		truth: "unknown ready running", says: "after an automatic restart.",
 	}, {
 		name: "reload-fails", text: sleeps + "ExecReload=-/bin/sh -c 'exit 5'\nExecReload=/bin/sh -c 'exit 4'\n", drive: failReload,
-		truth: "unknown ready running", says: ", as ExecReload= exited with code 4: it runs on, with what it had before.",
+		truth: "unknown ready running", says: ", as ExecReload= exited with code 4: it runs on, as a rule with what it had before.",
 	}, {
 		name: "reload-hangs", text: sleeps + "ExecReload=/bin/sleep 1000\nTimeoutStartSec=1\n",
 		drive: func(d driver) error {

@@ -107,7 +107,7 @@ var ownUnits = []ownUnit{
 		truth: []string{"ready stop-requested (signal=TERM) stop=*"}, why: "down stop-requested +start",
 	}, {
 		name: "own-reload", flags: "--reload-exec=/bin/false " + stays, lines: "ExecReload=" + svcrun + " reload --runtime-dir=%t/svckit/%N\n", drive: failReload,
-		truth: []string{"ready running"}, why: "up +reload", says: "the last reload failed: /bin/false exited 1", saysGone: ": it runs on, with what it had before.",
+		truth: []string{"ready running"}, why: "up +reload", says: "the last reload failed: /bin/false exited 1", saysGone: ": it runs on, as a rule with what it had before.",
 		alone: []string{"ready"},
 	}, {
 		// Somebody's kill(1) asks svcrun for a stop, and not systemd.
