@@ -3,7 +3,8 @@
 // decides. Linux only; no root is needed.
 //
 //	signals ──┐
-//	SIGCHLD ──┤          ┌─► spawn: directories, credentials, environment, the process
+//	SIGCHLD ──┤          ┌─► prepare: directories, credentials, files of variables
+//	prepared ─┤          ├─► spawn: environment, the process
 //	notify ───┼─► loop ──┼─► signal: the main process, or all that is alive of a unit
 //	ends ─────┤   ▲      └─► feed: the time line
 //	timer ────┘   └── machine
@@ -13,7 +14,8 @@
 // for whoever reads the time line; the manager does not.
 //
 // Invariants:
-//   - there is one loop, and one reaper;
+//   - there is one loop, and one reaper; no disk and no terminal holds it up: the
+//     files of a start are seen to beside it, within a time limit;
 //   - what was said and printed before an end is heard before the end is acted on;
 //   - nothing of a service outlives the manager: when it ends, it kills what is
 //     left, and when it is killed, each svcrun is told to stop by the kernel;

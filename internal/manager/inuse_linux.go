@@ -33,7 +33,7 @@ func (h *Host) rivals(unit string) error {
 	managers, _ := filepath.Glob(filepath.Join(h.Runtime, ownPrefix+"*"))
 	for _, dir := range managers {
 		if dir != h.Dir && isListenedOn(filepath.Join(dir, notifyName(unit))) {
-			return fmt.Errorf("it is running already, as %s is in use; stop that one first", dir)
+			return fmt.Errorf("it is running already, as another svcgen run has it (%s); stop that one first", dir)
 		}
 	}
 	return nil

@@ -54,12 +54,12 @@ const (
 	// before an end is missed.
 	backlog = 1024
 
-	// oversleep is how late a deadline can be for want of a processor. What is
-	// later, this process has slept over.
+	// oversleep is how late this process can be for want of a processor. One that
+	// is later was stopped.
 	oversleep = time.Second
 
-	// oneStop is how close signals are that are one wish to stop: timeout(1) and
-	// others signal a program and then its group, which it is in.
+	// oneStop is how close together signals are one wish to stop: timeout(1), for
+	// one, signals a program, and then the group that it is in.
 	oneStop = 100 * time.Millisecond
 )
 
@@ -74,7 +74,7 @@ type loop struct {
 	stopping bool           // somebody has asked for it
 	asked    time.Time      // when, the last time
 	stepped  time.Time      // the machine's time of the last step
-	slept    time.Duration  // that counts for no time limit
+	slept    time.Duration  // how far the machine's time is behind
 	code     *int
 }
 
@@ -117,27 +117,22 @@ func (l *loop) run() int {
 	return *l.code
 }
 
-// now is the machine's time. This process may have been stopped for a while, by
-// Ctrl-Z or with its container, and what the services owed it meanwhile they may
-// not have been able to give: that time is no service's, but for a little before
-// the deadline in which to hear what they have to say.
+// now is the machine's time. While this process was stopped, by Ctrl-Z or with its
+// container, services could not give it what they owed: such time does not pass
+// here, and it has a moment before the deadline in which to hear them.
 func (l *loop) now() time.Time {
 	now := time.Now().Add(-l.slept)
 	if deadline, ok := l.machine.Deadline(); ok && now.Sub(deadline) > oversleep {
-		awake := latest(deadline.Add(-oversleep), l.stepped)
+		awake := deadline.Add(-oversleep)
+		if awake.Before(l.stepped) {
+			awake = l.stepped
+		}
 		l.slept += now.Sub(awake)
 		l.tell(timeline.Event{Time: time.Now(), Name: timeline.Note, Text: fmt.Sprintf(
 			"this process was stopped for %s; that counts for no time limit", syntax.AboutDuration(now.Sub(awake)))})
 		return awake
 	}
 	return now
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
 }
 
 // step has the machine decide, and does what it says. What lies in the sockets

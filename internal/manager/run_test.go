@@ -327,6 +327,34 @@ resources: {nofile: 123}
 	}
 }
 
+func TestAReloadLeavesTheCredentialsThatTheServiceReads(t *testing.T) {
+	t.Parallel()
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("hush"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m := manage(t, shell("reads", "trap 'exit 0' TERM; touch $DIR/up; while :; do sleep 0.02; done",
+		"credentials: {token: "+secret+"}\nreload: {exec: [/bin/sh, -c, 'cat $CREDENTIALS_DIRECTORY/token >$DIR/reloaded']}\n"))
+	m.nth(1, timeline.Ready)
+	before, err := os.Stat(m.dir + "/credentials/reads.service/token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.signal(syscall.SIGHUP)
+	if e := m.nth(1, timeline.Reloaded); e.Text != "" {
+		t.Errorf("the reload failed: %s", e.Text)
+	}
+	after, err := os.Stat(m.dir + "/credentials/reads.service/token")
+	if err != nil || !os.SameFile(before, after) {
+		t.Errorf("the credential is another file now, %v", err)
+	}
+	if text, err := os.ReadFile(m.dir + "/reloaded"); err != nil || string(text) != "hush" {
+		t.Errorf("the command has read %q, %v", text, err)
+	}
+	m.signal(syscall.SIGTERM)
+	m.ends(0)
+}
+
 func TestRootRunsAServiceAsItsUserWithItsGroups(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

@@ -174,7 +174,7 @@ func TestAStartWhoseFilesHangFailsAtItsTimeLimit(t *testing.T) {
 		r := &runner{units: map[string]*unit{"a": u}, prepared: make(chan prepared), closed: make(chan struct{})}
 		u.preparing <- struct{}{} // a start before it hangs for ever
 		began := time.Now()
-		r.prepare(machine.Spawn{Unit: "a"}, 7)
+		r.prepare(machine.Spawn{Unit: "a", Argv: []string{"x"}}, 7)
 		p := <-r.prepared
 		if took := time.Since(began); took != filesBound || p.number != 7 || p.err == nil {
 			t.Errorf("after %v start %d: %v", took, p.number, p.err)

@@ -37,8 +37,9 @@ type prepared struct {
 func (r *runner) prepare(a machine.Spawn, number int) {
 	u := r.units[a.Unit]
 	u.surrounded = true
+	isFirst := u.pid(machine.Main) == 0
 	go func() {
-		p := r.seeToInTime(u, a)
+		p := r.seeToInTime(u, a.Argv[0], isFirst)
 		p.Spawn, p.number = a, number
 		select {
 		case r.prepared <- p:
@@ -49,7 +50,7 @@ func (r *runner) prepare(a machine.Spawn, number int) {
 
 // seeToInTime is seeTo within the bound. Of a unit one start at a time is seen
 // to: where one hangs, those that follow wait for it, and are not stuck as well.
-func (r *runner) seeToInTime(u *unit, a machine.Spawn) prepared {
+func (r *runner) seeToInTime(u *unit, program string, isFirst bool) prepared {
 	ctx, cancel := context.WithTimeout(context.Background(), filesBound)
 	defer cancel()
 	late := prepared{err: fmt.Errorf("its files took longer than %v", filesBound)}
@@ -60,7 +61,7 @@ func (r *runner) seeToInTime(u *unit, a machine.Spawn) prepared {
 	}
 	done := make(chan prepared, 1)
 	go func() {
-		done <- r.seeTo(u, a.Argv[0])
+		done <- r.seeTo(u, program, isFirst)
 		<-u.preparing
 	}()
 	select {
@@ -72,8 +73,9 @@ func (r *runner) seeToInTime(u *unit, a machine.Spawn) prepared {
 }
 
 // seeTo makes what a process has to find, and reads what it is to be given. What
-// it knows of the unit does not change.
-func (r *runner) seeTo(u *unit, program string) prepared {
+// it knows of the unit does not change. A command beside the main process finds
+// the credentials that this one has, which may be reading them.
+func (r *runner) seeTo(u *unit, program string, isFirst bool) prepared {
 	p, at := prepared{dir: r.workingDir(u)}, u.plan.Surroundings
 	if p.env, p.err = readEnvFiles(at.EnvFiles); p.err != nil {
 		return p
@@ -81,9 +83,11 @@ func (r *runner) seeTo(u *unit, program string) prepared {
 	if p.without, p.err = makeDirs(at.Dirs, u.who); p.err != nil {
 		return p
 	}
-	if err := giveCredentials(r.host.Credentials(u.plan.Name), at.Credentials, r.secrets, u.who); err != nil {
-		p.err = &startError{statusCredentials, fmt.Errorf("cannot hand over a credential: %w", err)}
-		return p
+	if isFirst {
+		if err := giveCredentials(r.host.Credentials(u.plan.Name), at.Credentials, r.secrets, u.who); err != nil {
+			p.err = &startError{statusCredentials, fmt.Errorf("cannot hand over a credential: %w", err)}
+			return p
+		}
 	}
 	if !isDir(p.dir) {
 		p.err = &startError{statusChdir, fmt.Errorf("there is no directory %s to start it in", p.dir)}

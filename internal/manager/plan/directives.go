@@ -20,8 +20,7 @@ type setter func(r *reader, value string) error
 // changes nothing that could be seen.
 var directives = map[string]map[string]setter{
 	"Unit": {
-		"Description": func(r *reader, v string) error { return r.text(v, &r.service.Description) },
-		"SourcePath":  nil, "Documentation": nil,
+		"Description": nil, "SourcePath": nil, "Documentation": nil,
 		"After":     func(r *reader, v string) error { return r.units(v, &r.service.After) },
 		"Wants":     func(r *reader, v string) error { return r.units(v, &r.service.Wants) },
 		"Requires":  func(r *reader, v string) error { return r.units(v, &r.service.Requires) },
@@ -63,7 +62,7 @@ var directives = map[string]map[string]setter{
 		"User":             func(r *reader, v string) error { return r.text(v, &r.service.Surroundings.User) },
 		"Group":            func(r *reader, v string) error { return r.text(v, &r.service.Surroundings.Group) },
 		"WorkingDirectory": func(r *reader, v string) error { return r.text(v, &r.service.Surroundings.WorkingDir) },
-		"SyslogIdentifier": func(r *reader, v string) error { return r.text(v, &r.service.Surroundings.Ident) },
+		"SyslogIdentifier": nil, // lines are marked with the service's name
 		"Environment":      (*reader).environment,
 		"EnvironmentFile":  (*reader).environmentFile,
 		"LoadCredential":   (*reader).credential,

@@ -91,7 +91,7 @@ credentials: {token: /etc/token}
 on_give_up: [alert@%N.service]
 `, "debian13")
 	want := Service{
-		Name: "worker.service", Description: "A 100% worker",
+		Name:   "worker.service",
 		Before: []Command{{Argv: []string{"/bin/pre", "100%"}}},
 		Main: Command{Argv: []string{
 			"/usr/bin/svcrun", "--runtime-dir=/run/svckit/worker", "--state-dir=/var/lib/svckit/worker", "--start-timeout=30s", "--success=143",
@@ -127,7 +127,7 @@ on_give_up: [alert@%N.service]
 				{Address: "/run/w.sock", Kind: "stream", Name: "admin", Mode: 0o660, User: "root", Group: "adm"},
 			},
 			Credentials: []Credential{{"token", "/etc/token"}},
-			NoFile:      1024, Ident: "worker",
+			NoFile:      1024,
 		},
 		Ignored: []string{"MemoryMax", "After=network.target"},
 	}
@@ -252,8 +252,8 @@ restart: {stable_after: 1min}
 		t.Fatalf("%d services, %v", len(services), err)
 	}
 	s := services[1]
-	if s.Name != "w@02.service" || s.Description != "number 02" || s.Settle != time.Minute {
-		t.Errorf("got %s, %q, settles after %s", s.Name, s.Description, s.Settle)
+	if s.Name != "w@02.service" || s.Settle != time.Minute {
+		t.Errorf("got %s, settles after %s", s.Name, s.Settle)
 	}
 	if got := s.Main.Argv[len(s.Main.Argv)-2:]; !slices.Equal(got, []string{"02", "%"}) {
 		t.Errorf("got the arguments %q", got)

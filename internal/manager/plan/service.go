@@ -9,8 +9,7 @@ import (
 
 // Service is one unit as a manager runs it.
 type Service struct {
-	Name        string // worker.service
-	Description string
+	Name string // worker.service
 
 	Before   []Command // ExecCondition= and ExecStartPre=, one after the other
 	Main     Command   // ExecStart=
@@ -61,7 +60,6 @@ type Surroundings struct {
 	Sockets     []Socket
 	Credentials []Credential
 	NoFile      uint64 // LimitNOFILE=; 0 for as it is
-	Ident       string // SyslogIdentifier=: what its lines are marked with
 }
 
 // Dir is a directory that the manager makes, with the variable that names it
