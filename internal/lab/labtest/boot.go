@@ -60,14 +60,15 @@ type Pool struct {
 	installed sync.Map // of *sync.Once by place
 }
 
-// Main runs a package's tests and ends the machines that they shared:
+// Main runs a package's tests, ends the machines that they shared and removes
+// what was built for them:
 //
 //	var machines labtest.Pool
 //
 //	func TestMain(m *testing.M) { os.Exit(machines.Main(m)) }
 func (p *Pool) Main(m interface{ Run() int }) int {
 	code := m.Run()
-	if err := p.Close(); err != nil {
+	if err := errors.Join(p.Close(), removeScratch()); err != nil {
 		fmt.Fprintln(os.Stderr, "lab:", err)
 		return max(code, 1)
 	}

@@ -14,9 +14,12 @@ const binVar = "SVCKIT_BIN"
 // module is where the programs' packages are, from any directory of it.
 const module = "github.com/svckit/svckit"
 
+// scratch is a directory of this test binary's; Pool.Main removes it.
+var scratch = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "svckit-e2e-") })
+
 // built builds the programs once in a test binary's life.
 var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "svckit-bin-")
+	dir, err := scratch()
 	if err != nil {
 		return "", err
 	}
@@ -47,7 +50,7 @@ func Programs(tb testing.TB) string {
 // Build builds a test's own program from the package at path, for as long as
 // the test binary lives.
 func Build(path string) (string, error) {
-	dir, err := os.MkdirTemp("", "svckit-e2e-")
+	dir, err := scratch()
 	if err != nil {
 		return "", err
 	}
@@ -55,4 +58,13 @@ func Build(path string) (string, error) {
 	build := exec.Command("go", "build", "-trimpath", "-o", program, path)
 	build.Env, build.Stderr = append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
 	return program, build.Run()
+}
+
+// removeScratch removes what was built.
+func removeScratch() error {
+	dir, err := scratch()
+	if err != nil {
+		return nil
+	}
+	return os.RemoveAll(dir)
 }
