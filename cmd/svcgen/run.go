@@ -218,10 +218,11 @@ func findSvcrun(flag string) (string, error) {
 		}
 		return path, nil
 	}
-	var candidates []string
-	if self, err := os.Executable(); err == nil {
-		candidates = append(candidates, filepath.Join(filepath.Dir(self), "svcrun"))
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf(noProcText, err)
 	}
+	candidates := []string{filepath.Join(filepath.Dir(self), "svcrun")}
 	if path, err := exec.LookPath("svcrun"); err == nil {
 		candidates = append(candidates, path)
 	}

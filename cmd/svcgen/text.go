@@ -301,6 +301,7 @@ the policy, or it asks for what only root can give.`
 	twoTargetsText   = "the services name the targets %s and %s, and one manager runs them all; name one with --target"
 	noTemplateText   = "--instance: there is no template in %s"
 	templateText     = "%s is a template; name an instance: svcgen run %s --instance NAME"
+	noProcText       = "cannot tell where svcgen is: %w; services are started with the help of /proc, which has to be mounted"
 	noSvcrunHereText = "there is no svcrun beside svcgen, in PATH or at " + unitgen.DefaultSvcrun + "; name it with --svcrun PATH"
 	needsRootText    = "%w; run svcgen as root, or have it run as yourself with --as-me"
 	noUserText       = "%w; create it, or have the service run as yourself with --as-me"
