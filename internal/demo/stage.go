@@ -85,7 +85,7 @@ func (s *stage) until(what string) error {
 }
 
 // ready waits until the service is, and its live check holds.
-func (s *stage) ready() error { return s.until("status: ready 1/1, live 1/1") }
+func (s *stage) ready() error { return s.until("ready 1/1, live 1/1") }
 
 func (s *stage) crashTwice() error {
 	for range 2 {
