@@ -28,6 +28,7 @@ const (
 type feed struct {
 	out    io.Writer
 	writer *timeline.Writer
+	torn   bool          // the last line that was written has no end
 	gone   chan struct{} // closed when nobody reads any more
 	done   chan struct{} // closed when all is written after close
 
@@ -96,8 +97,11 @@ func (f *feed) run() {
 		var events []timeline.Event
 		events, more = f.take()
 		text = text[:0]
+		if f.torn && len(events) > 0 {
+			text = append(text, '\n')
+		}
 		if lost > 0 && len(events) > 0 {
-			text = f.writer.Append(text, leftOut(events[0].Time, lost, "they could not be written"))
+			text = f.writer.Append(text, leftOut(events[0].Time, lost, "could not be written"))
 		}
 		for _, e := range events {
 			text = f.writer.Append(text, e)
@@ -122,6 +126,9 @@ const busyWait = 10 * time.Millisecond
 func (f *feed) write(text []byte) error {
 	for len(text) > 0 {
 		n, err := f.out.Write(text)
+		if n > 0 {
+			f.torn = text[n-1] != '\n'
+		}
 		text = text[n:]
 		switch {
 		case errors.Is(err, unix.EAGAIN):
@@ -142,7 +149,7 @@ func (f *feed) take() (events []timeline.Event, more bool) {
 	}
 	events, f.queue = f.queue, nil
 	if f.left > 0 && len(events) > 0 {
-		events = append(events, leftOut(events[len(events)-1].Time, f.left, "they came faster than they were read"))
+		events = append(events, leftOut(events[len(events)-1].Time, f.left, "came faster than they were read"))
 		f.left = 0
 	}
 	f.changed.Broadcast()
@@ -151,7 +158,7 @@ func (f *feed) take() (events []timeline.Event, more bool) {
 
 // leftOut is the event that tells of events that are not in the time line.
 func leftOut(at time.Time, count int, why string) timeline.Event {
-	return timeline.Event{Time: at, Name: timeline.Note, Text: fmt.Sprintf("%d events are left out here: %s", count, why)}
+	return timeline.Event{Time: at, Name: timeline.Note, Text: fmt.Sprintf("events left out here: %d, as they %s", count, why)}
 }
 
 // desert has what comes from now on be forgotten: the reader has gone.

@@ -52,7 +52,7 @@ func TestLinesWaitForAReaderAndEventsDoNot(t *testing.T) {
 		synctest.Wait()
 		f.close(time.Minute)
 		text := r.text.String()
-		if lines != 3*maxLines || !strings.Contains(text, " events are left out here: they came faster than they were read\n") {
+		if lines != 3*maxLines || !strings.Contains(text, ", as they came faster than they were read\n") {
 			t.Errorf("%d lines; the time line ends in %q", lines, text[max(0, len(text)-200):])
 		}
 	})
@@ -91,8 +91,36 @@ func TestAFullDiskStopsNothingAndWhatIsLostIsCounted(t *testing.T) {
 		}
 		close(r.reads)
 		f.close(time.Minute)
-		if text := r.text.String(); !strings.Contains(text, "2 events are left out here: they could not be written\n") {
+		if text := r.text.String(); !strings.Contains(text, "events left out here: 2, as they could not be written\n") {
 			t.Errorf("%q", text)
+		}
+	})
+}
+
+func TestALineThatAFullDiskHasCutIsNotGluedToTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var text strings.Builder
+		full := true
+		f := newFeed(writer(func(p []byte) (int, error) {
+			if full {
+				full = false
+				n, _ := text.Write(p[:len(p)/2])
+				return n, unix.ENOSPC
+			}
+			return text.Write(p)
+		}), timeline.NewWriter(timeline.Style{}, time.Time{}, nil))
+		for _, event := range []string{"the first event", "the second one", "the third one"} {
+			f.tell(note(event))
+			synctest.Wait()
+		}
+		f.close(time.Minute)
+		var words []string
+		for line := range strings.Lines(text.String()) {
+			_, said, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "svcgen  ")
+			words = append(words, said)
+		}
+		if got, want := strings.Join(words[1:], "|"), "events left out here: 1, as they could not be written|the second one|the third one"; got != want {
+			t.Errorf("%q; want a cut line, and %q", words, want)
 		}
 	})
 }

@@ -306,14 +306,16 @@ func (l *loop) stopFor(why string) {
 
 // stop stops everything, and faster each time that somebody asks for it.
 func (l *loop) stop() {
-	switch {
+	verb := machine.Stop
+	switch now := time.Now(); {
 	case !l.stopping:
-		l.stopping = true
-		l.step(machine.Requested{Verb: machine.Stop})
-	case time.Since(l.asked) > oneStop:
-		l.step(machine.Requested{Verb: machine.Hurry})
+		l.stopping, l.asked = true, now
+	case now.Sub(l.asked) > oneStop:
+		verb, l.asked = machine.Hurry, now
+	default:
+		return
 	}
-	l.asked = time.Now()
+	l.step(machine.Requested{Verb: verb})
 }
 
 // pass passes a signal on that only the service can know the meaning of: where
