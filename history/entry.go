@@ -60,6 +60,15 @@ func (e Entry) ofUser(uid string) Entry {
 	return e
 }
 
+// EndsHoldOff says whether the entry announces the automatic restart of a unit: what
+// the unit writes from then on is of its next run. User is as in NewUserFold, or "".
+func (e Entry) EndsHoldOff(unit, user string) bool {
+	if user != "" {
+		e = e.ofUser(user)
+	}
+	return e.ByManager() && e.Unit == unit && eventOf(e) == evScheduled
+}
+
 // event is what an entry of the manager's tells.
 type event int
 

@@ -28,6 +28,9 @@ func (s stamp) since(earlier stamp) time.Duration {
 	return max(0, s.time.Sub(earlier.time))
 }
 
+// before says whether s is the earlier of two stamps that are known.
+func (s stamp) before(later stamp) bool { return later.since(s) > 0 }
+
 // rebooted says whether the two stamps are known to be of different boots.
 func rebooted(a, b stamp) bool {
 	return a.bootID != "" && b.bootID != "" && a.bootID != b.bootID
@@ -89,6 +92,11 @@ type evidence struct {
 // ended says whether the unit's end is on record.
 func (ev *evidence) ended() bool {
 	return ev.dead.known()
+}
+
+// isOn says whether the run has a begin on record and nothing of an end.
+func (ev *evidence) isOn() bool {
+	return ev.started.known() && !ev.ended() && !ev.scheduled.known()
 }
 
 // end is when the run ended, as well as it is known.

@@ -18,6 +18,8 @@ type Fold struct {
 
 	skipped *Skip // the last start that was, if any
 
+	sharedIDs bool // runs have lines under the ID of another
+
 	// settled: the manager was asked, so a run that neither it nor the
 	// journal has an end for, and that it does not call running, is over.
 	settled bool
@@ -279,32 +281,5 @@ func (f *Fold) addExit(ev *evidence, e Entry) {
 func (ev *evidence) setTimeout(p phase) {
 	if ev.timeout == phaseNone {
 		ev.timeout = p
-	}
-}
-
-// addOwn takes a line of the unit's own. It can tell only of its own run.
-// journald does not know the invocation of a writer that was gone too soon:
-// then the newest run is meant.
-func (f *Fold) addOwn(e Entry) {
-	ev := f.byID[e.OwnInvocation]
-	if e.OwnInvocation == "" {
-		ev = f.last()
-	}
-	if e.MessageID == spawnFailed {
-		if ev != nil {
-			ev.spawn = strings.TrimPrefix(e.Message, f.unit+": ")
-		}
-		return
-	}
-	line, ok := ParseEndLine(e.Message)
-	if !ok {
-		return
-	}
-	if ev == nil && e.OwnInvocation != "" {
-		e.Invocation = e.OwnInvocation
-		ev = f.run(e)
-	}
-	if ev != nil && ev.refused == "" {
-		ev.endLine, ev.line = &line, stampOf(e)
 	}
 }

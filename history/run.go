@@ -31,6 +31,8 @@ type Run struct {
 	Ended   time.Time // when the main process ended, or else the unit
 	Running bool      // the manager says that it has not ended
 
+	Restarted time.Time // when its automatic restart was announced, at the end of the hold-off
+
 	// Up is how long it ran: since Ready, or where it never was ready since
 	// Started. Delay is how long the unit was down until the hold-off was
 	// over, or else until the next start. Both leave out suspended time, as

@@ -21,7 +21,7 @@ func (f *Fold) Runs() []Run {
 func (f *Fold) describe(ev, next *evidence, end End) Run {
 	run := Run{
 		Unit: f.unit, InvocationID: ev.invocation, Start: ev.start, Restarts: ev.restarts,
-		Started: ev.started.time, Ready: ev.ready.time, Ended: ev.end().time, Running: ev.running,
+		Started: ev.started.time, Ready: ev.ready.time, Ended: ev.end().time, Running: ev.running, Restarted: ev.scheduled.time,
 		Up:     ev.end().since(ev.begin()),
 		Result: ev.result, Stopped: ev.stopJob, StoppedWaiting: ev.stopWaiting,
 		Record: ev.record, End: end,

@@ -39,6 +39,10 @@ type State struct {
 	Svcrun       *Svcrun       // the one in ExecStart=; nil for none
 	FailedReload *FailedReload // where the last reload of the run failed
 
+	// DirectRestart: the unit has RestartMode=direct, so that journald may have lines of
+	// a run under the invocation ID of an earlier one (see Lines).
+	DirectRestart bool
+
 	// HidesHistory: the unit's LogLevelMax= keeps the manager's lines about its
 	// starts, or even about its ends, out of the journal.
 	HidesHistory bool

@@ -106,7 +106,7 @@ var units = manager{
 		"InactiveEnterTimestamp": uint64(us + 1e6), "StateChangeTimestamp": uint64(us + 2e6), "NRestarts": uint32(7),
 		"StatusText": "", "Result": "core-dump", "ExecMainCode": int32(3), "ExecMainStatus": int32(11),
 		"ExecMainExitTimestamp": uint64(us + 9e5), "RestartUSec": uint64(1e6), "RestartUSecNext": uint64(26.5e6),
-		"ExecStart": []execCommand{{Path: "/bin/sleep", Argv: []string{"sleep", "1"}}}, "LogLevelMax": int32(5),
+		"ExecStart": []execCommand{{Path: "/bin/sleep", Argv: []string{"sleep", "1"}}}, "LogLevelMax": int32(5), "RestartMode": "direct",
 		"ExecMainStartTimestamp": uint64(us + 2e5),
 		"ExecStartPre": []execCommand{
 			{Path: "/bin/a", Argv: []string{"a"}, A: us + 1e5, C: us + 2e5, Code: 1, Exit: 9}, {Path: "/bin/b", Argv: []string{"b"}},
@@ -145,7 +145,7 @@ func TestServicesAreReadWithAllThatTellsOfARun(t *testing.T) {
 			Command: "ExecStartPre", Control: history.Exit{Kind: history.Exited, Status: 9},
 			LeftInactive: time.UnixMicro(us), BecameInactive: time.UnixMicro(us + 1e6), Changed: time.UnixMicro(us + 2e6),
 			FirstCommand: time.UnixMicro(us + 1e5), LastExit: time.UnixMicro(us + 9e5),
-			MainExited: time.UnixMicro(us + 9e5), RestartDelay: 26500 * time.Millisecond, HidesHistory: true,
+			MainExited: time.UnixMicro(us + 9e5), RestartDelay: 26500 * time.Millisecond, HidesHistory: true, DirectRestart: true,
 		},
 	}
 	if diff := cmp.Diff(want, states); diff != "" {

@@ -53,6 +53,7 @@ var properties = []property{
 	{serviceIface, "RestartUSec", never, Brief, func(s *history.State, v dbus.Variant) { s.RestartDelay = span(v) }},
 	{serviceIface, "ExecStart", Full, Full, func(s *history.State, v dbus.Variant) { s.Svcrun = svcrun(v); addCommands(s, v) }},
 	{serviceIface, "LogLevelMax", Full, Full, func(s *history.State, v dbus.Variant) { s.HidesHistory = hidesInfo(v) }},
+	{serviceIface, "RestartMode", Full, Full, func(s *history.State, v dbus.Variant) { s.DirectRestart = str(v) == "direct" }}, // since 254
 	// Since 254, and then it is the delay with the ladder taken into account.
 	{serviceIface, "RestartUSecNext", never, Brief, func(s *history.State, v dbus.Variant) { s.RestartDelay = span(v) }},
 }
