@@ -97,7 +97,7 @@ func (x explained) lastLines(ctx context.Context, about subject) []string {
 	if !x.journal {
 		return nil
 	}
-	lines, err := x.source.Tail(ctx, about.query(), "", about.tail)
+	lines, err := x.source.Tail(ctx, about.query(), history.Lines{}, about.tail)
 	if err != nil {
 		return nil
 	}

@@ -70,6 +70,7 @@ type record struct {
 	elsewhere bool           // the journal is an exported one
 	runs      []history.Run
 	skipped   *history.Skip // the last start that a condition was against
+	sharedIDs bool          // the journal has lines of a run under the ID of another
 	source    entries       // the journal, for what else it has
 }
 
@@ -126,6 +127,7 @@ func gather(ctx context.Context, about subject, out output) (rec record, missing
 		fold.AddRecords(kept)
 	}
 	rec.runs, rec.skipped = fold.Runs(), fold.Skipped()
+	rec.sharedIDs = fold.SharedIDs() || rec.state != nil && rec.state.DirectRestart
 	return rec, missing, nil
 }
 

@@ -20,7 +20,7 @@ type entries interface {
 	// Read hands over what tells of a unit, in the journal's order.
 	Read(context.Context, journal.Query, func(history.Entry)) (journal.Report, error)
 	// Tail is the last lines of a run's own output, after Read.
-	Tail(ctx context.Context, q journal.Query, invocation string, n int) ([]string, error)
+	Tail(ctx context.Context, q journal.Query, of history.Lines, n int) ([]string, error)
 }
 
 // open opens the journal that is asked for. The caller closes it.
@@ -65,16 +65,21 @@ func (r record) tailsOf(ctx context.Context, about subject, runs []history.Run) 
 	if about.tail == 0 || !r.journal {
 		return nil, nil
 	}
-	tails := make([][]string, len(runs))
+	own, tails := r.lines(), make([][]string, len(runs))
 	for i, run := range runs {
 		if run.InvocationID == "" {
 			continue
 		}
-		lines, err := r.source.Tail(ctx, about.query(), run.InvocationID, about.tail)
+		lines, err := r.source.Tail(ctx, about.query(), own[run.Number-1], about.tail)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the output of run %d: %w", run.Number, err)
 		}
 		tails[i] = lines
 	}
 	return tails, nil
+}
+
+// lines are those of each run that is on record.
+func (r record) lines() []history.Lines {
+	return history.LinesOf(r.runs, r.state != nil && r.state.DirectRestart)
 }

@@ -44,7 +44,9 @@ Examples:
 last. The runs come from the journal and from svcrun's records, and what is on
 now from D-Bus; what could not be asked is said on standard error. Of a process
 that was gone at once the journal may not know which run it was of: --tail
-leaves out what it printed, and journalctl -u UNIT shows it.
+leaves out what it printed, and journalctl -u UNIT shows it. With
+RestartMode=direct it has all runs of a burst under the first: the time tells
+whose a line is.
 
 Examples:
   svcstat history nginx --since=2d --cause=oom --cause=signal

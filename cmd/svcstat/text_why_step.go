@@ -2,7 +2,10 @@ package main
 
 import (
 	"strings"
+	"time"
 
+	"github.com/svckit/svckit/history"
+	"github.com/svckit/svckit/history/journal"
 	"github.com/svckit/svckit/history/why"
 )
 
@@ -64,11 +67,32 @@ func (x explained) logCommand() (command, purpose string) {
 	if strings.Trim(run.InvocationID, "0123456789abcdef") != "" || run.InvocationID == "" { // a record may hold anything
 		return "journalctl " + x.of.flag() + "-e -u " + shellWord(x.unit), purpose
 	}
+	if x.sharedIDs {
+		return x.spanCommand(*run), purpose
+	}
 	about := " + INVOCATION_ID="
 	if x.of.user {
 		about = " + USER_INVOCATION_ID="
 	}
 	return "journalctl _SYSTEMD_INVOCATION_ID=" + run.InvocationID + about + run.InvocationID, purpose
+}
+
+// spanCommand shows what the journal has of a unit in the time of one run, up to the
+// end of the hold-off after it, for runs that share the ID of one.
+func (x explained) spanCommand(run history.Run) string {
+	own := x.lines()[run.Number-1]
+	since, until := own.Since, own.Until
+	if since.IsZero() && !run.Started.IsZero() {
+		since = run.Started.Truncate(time.Second) // systemd may tell of the start after the first line
+	}
+	command := "journalctl " + x.of.flag() + "-u " + shellWord(x.unit)
+	if !since.IsZero() {
+		command += " --since=" + journal.Epoch(since)
+	}
+	if !until.IsZero() {
+		command += " --until=" + journal.Epoch(until.Add(-time.Microsecond))
+	}
+	return command
 }
 
 // shellWord is the name of a unit for a shell, to which a backslash means

@@ -64,3 +64,36 @@ func TestACommandIsNeverBroken(t *testing.T) {
 		}
 	}
 }
+
+// TestTheLogOfARunIsShownByTimeWhereItsIDTellsNothing: in text and in the document.
+func TestTheLogOfARunIsShownByTimeWhereItsIDTellsNothing(t *testing.T) {
+	began := time.UnixMicro(1700000000_250000)
+	runs := []history.Run{
+		{Number: 1, InvocationID: "aa", Started: began, Restarted: began.Add(2 * time.Second), End: history.End{Cause: history.ExitCode}},
+		{Number: 2, InvocationID: "bb", Started: began.Add(3 * time.Second), End: history.End{Cause: history.ExitCode}},
+	}
+	for name, test := range map[string]struct {
+		record record
+		want   [2]string
+	}{
+		"shared": {record{sharedIDs: true}, [2]string{
+			"journalctl -u x.service --since=@1700000000.000000 --until=@1700000002.249999",
+			"journalctl -u x.service --since=@1700000002.250000",
+		}},
+		"a user's": {record{sharedIDs: true, of: managed{user: true}}, [2]string{
+			"journalctl --user -u x.service --since=@1700000000.000000 --until=@1700000002.249999",
+			"journalctl --user -u x.service --since=@1700000002.250000",
+		}},
+		"its own": {record{}, [2]string{
+			"journalctl _SYSTEMD_INVOCATION_ID=aa + INVOCATION_ID=aa", "journalctl _SYSTEMD_INVOCATION_ID=bb + INVOCATION_ID=bb",
+		}},
+	} {
+		test.record.unit, test.record.runs = "x.service", runs
+		for i, want := range test.want {
+			x := explained{record: test.record, Answer: why.Answer{Last: &runs[i], Steps: []why.Step{why.ReadLog}}, now: now, zone: time.UTC}
+			if got := x.document().Steps[0].Command; got != want || !strings.Contains(x.advice(0), "  "+want+"  ") {
+				t.Errorf("%s, run %d: %s, want %s\n%s", name, i+1, got, want, x.advice(0))
+			}
+		}
+	}
+}

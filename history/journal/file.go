@@ -88,19 +88,24 @@ func (f *File) scanJSON(reader *bufio.Reader, take func(history.Entry)) (report 
 
 // keepLine keeps what the unit itself has printed.
 func (f *File) keepLine(q Query, e history.Entry) {
+	if f.KeepLines == 0 {
+		return
+	}
+	if e.EndsHoldOff(q.Unit, q.User) {
+		f.tails.holdOff = e.Time
+	}
 	own := e.OwnUnit == q.Unit
 	if q.User != "" {
 		own = e.OwnUserUnit == q.Unit && e.UID == q.User
 	}
-	if f.KeepLines > 0 && own && e.OwnInvocation != "" {
+	if own && e.OwnInvocation != "" {
 		f.tails.add(e.OwnInvocation, e.Message)
 	}
 }
 
-// Tail is the last lines of a run's own output, after Read.
-func (f *File) Tail(_ context.Context, _ Query, invocation string, n int) ([]string, error) {
-	lines := f.tails.of[invocation]
-	return lines[max(0, len(lines)-n):], nil
+// Tail is the last n of a run's lines, after Read.
+func (f *File) Tail(_ context.Context, _ Query, of history.Lines, n int) ([]string, error) {
+	return f.tails.last(of, n), nil
 }
 
 // interruptible is a reader that ends with its context.
@@ -119,33 +124,4 @@ func (r *interruptible) Read(p []byte) (int, error) {
 		r.last = p[n-1]
 	}
 	return n, err
-}
-
-// maxTails is of how many runs the last lines are kept.
-const maxTails = 1000
-
-// tails keeps the last lines of runs, the newest runs only.
-type tails struct {
-	most int // lines of each
-	of   map[string][]string
-	runs []string // the keys of of, the oldest first
-}
-
-// add adds a line. Twice as many as needed are kept before the first half goes.
-func (t *tails) add(invocation, line string) {
-	if t.of == nil {
-		t.of = make(map[string][]string)
-	}
-	lines, ok := t.of[invocation]
-	if !ok {
-		t.runs = append(t.runs, invocation)
-		if len(t.runs) > maxTails {
-			delete(t.of, t.runs[0])
-			t.runs = t.runs[1:]
-		}
-	}
-	if len(lines) >= 2*t.most {
-		lines = append(lines[:0], lines[len(lines)-t.most+1:]...)
-	}
-	t.of[invocation] = append(lines, line)
 }

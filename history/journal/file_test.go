@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -153,11 +154,11 @@ func TestTheLastLinesOfEachRunAreKept(t *testing.T) {
 	}
 	for _, run := range []string{"a", "b"} {
 		want := []string{run + "97", run + "98", run + "99"}
-		if got, err := f.Tail(t.Context(), Query{Unit: "x.service"}, run, 3); err != nil || !slices.Equal(got, want) {
+		if got, err := f.Tail(t.Context(), Query{Unit: "x.service"}, history.Lines{ID: run}, 3); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q, %v; want %q", got, err, want)
 		}
 	}
-	if got, _ := f.Tail(t.Context(), Query{Unit: "x.service"}, "c", 3); len(got) > 0 {
+	if got, _ := f.Tail(t.Context(), Query{Unit: "x.service"}, history.Lines{ID: "c"}, 3); len(got) > 0 {
 		t.Errorf("of a run that has none: %q", got)
 	}
 }
@@ -169,19 +170,56 @@ func TestTheLinesOfManyRunsHaveABound(t *testing.T) {
 			kept.add(fmt.Sprint(i), "line")
 		}
 	}
-	if len(kept.of) != maxTails || len(kept.runs) != maxTails || kept.of[fmt.Sprint(3*maxTails-1)] == nil {
+	if len(kept.of) != maxTails || len(kept.groups) != maxTails || kept.of[group{id: fmt.Sprint(3*maxTails - 1)}] == nil {
 		t.Errorf("%d runs kept, want the newest %d", len(kept.of), maxTails)
 	}
 }
 
 func TestTailAsksForOneRunsOwnLines(t *testing.T) {
 	r, calls := fake(t, `echo '{"__REALTIME_TIMESTAMP":"1","MESSAGE":"first"}'; echo '{"__REALTIME_TIMESTAMP":"2","MESSAGE":"second"}'`)
-	got, err := r.Tail(t.Context(), Query{Unit: "x.service"}, "abc", 5)
+	got, err := r.Tail(t.Context(), Query{Unit: "x.service"}, history.Lines{ID: "abc"}, 5)
 	if err != nil || !slices.Equal(got, []string{"first", "second"}) {
 		t.Errorf("%q, %v", got, err)
 	}
 	if want := " --lines=5 _SYSTEMD_UNIT=x.service _SYSTEMD_INVOCATION_ID=abc"; !strings.HasSuffix(calls()[0], want) {
 		t.Errorf("called with %q, want %q at the end", calls()[0], want)
+	}
+}
+
+func TestTailAsksByTimeWhereTheIDTellsNothing(t *testing.T) {
+	r, calls := fake(t, `echo '{"__REALTIME_TIMESTAMP":"1500000","MESSAGE":"of nobody"}'; for n in 1 2 3; do echo '{"__REALTIME_TIMESTAMP":"1500000","_SYSTEMD_INVOCATION_ID":"a","MESSAGE":"'$n'"}'; done`)
+	lines := history.Lines{Since: time.UnixMicro(1000000), Until: time.UnixMicro(2000000)}
+	for n, want := range map[int][]string{2: {"2", "3"}, 5: {"1", "2", "3"}} {
+		if got, err := r.Tail(t.Context(), Query{Unit: "x.service"}, lines, n); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d lines: %q, %v; want %q", n, got, err, want)
+		}
+	}
+	call := calls()[0]
+	if !strings.Contains(call, " --since=@1.000000 --until=@1.999999 --lines=") || !strings.HasSuffix(call, " _SYSTEMD_UNIT=x.service") {
+		t.Errorf("called with %q", call)
+	}
+}
+
+// TestLinesUnderOneIDAreKeptForEachRun: the ends of the hold-offs part them.
+func TestLinesUnderOneIDAreKeptForEachRun(t *testing.T) {
+	var text strings.Builder
+	for run := range 4 {
+		for i := range 100 {
+			fmt.Fprintf(&text, "__REALTIME_TIMESTAMP=%d\n_SYSTEMD_UNIT=x.service\n_SYSTEMD_INVOCATION_ID=a\nMESSAGE=%d of run %d\n\n", 100*run+10, i, run)
+		}
+		fmt.Fprintf(&text, "__REALTIME_TIMESTAMP=%d\n_PID=7\nUNIT=x.service\nMESSAGE_ID=5eb03494b6584870a536b337290809b3\n\n", 100*run+50) // forged
+		fmt.Fprintf(&text, "__REALTIME_TIMESTAMP=%d\n_PID=1\nUNIT=x.service\nMESSAGE_ID=5eb03494b6584870a536b337290809b3\n\n", 100*run+99)
+	}
+	f := &File{In: strings.NewReader(text.String()), KeepLines: 2}
+	if _, err := f.Read(t.Context(), Query{Unit: "x.service"}, func(history.Entry) {}); err != nil {
+		t.Fatal(err)
+	}
+	end := func(run int) time.Time { return time.UnixMicro(int64(100*run + 99)) }
+	for run, lines := range []history.Lines{{ID: "a", Until: end(0)}, {Since: end(0), Until: end(1)}, {Since: end(1), Until: end(2)}, {Since: end(2)}} {
+		want := []string{fmt.Sprintf("98 of run %d", run), fmt.Sprintf("99 of run %d", run)}
+		if got, err := f.Tail(t.Context(), Query{Unit: "x.service"}, lines, 2); err != nil || !slices.Equal(got, want) {
+			t.Errorf("run %d: %q, %v; want %q", run, got, err, want)
+		}
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/svckit/svckit/history"
 )
 
 // part is what one run of journalctl reads.
@@ -11,9 +13,10 @@ type part struct {
 	unit         string
 	user         string // the UID whose manager has the unit; "" for the system's
 	since, until time.Time
-	invocation   string // one run only, or all where empty
-	last         bool   // the manager's last line only
-	tail         int    // so many last lines of the run's own output, and nothing else; 0 for all of the above
+	invocation   string        // one run only, or all where empty
+	last         bool          // the manager's last line only
+	own          history.Lines // which of its own lines, where tail is set
+	tail         int           // so many last lines of the run's own output, and nothing else; 0 for all of the above
 }
 
 // interesting says whether a line is worth decoding.
@@ -23,11 +26,17 @@ func (p part) interesting(line []byte) bool { return p.tail > 0 || interesting(l
 // lines about the unit, by fields that cannot be forged, and the unit's own.
 func (p part) arguments() []string {
 	args := []string{"--output=json", "--no-pager", "--output-fields=" + outputFields}
+	if p.tail > 0 {
+		p.since, p.until, p.invocation = p.own.Since, p.own.Until, p.own.ID
+		if !p.until.IsZero() {
+			p.until = p.until.Add(-time.Microsecond) // --until= has its own time in it
+		}
+	}
 	if !p.since.IsZero() {
-		args = append(args, "--since="+epoch(p.since))
+		args = append(args, "--since="+Epoch(p.since))
 	}
 	if !p.until.IsZero() {
-		args = append(args, "--until="+epoch(p.until))
+		args = append(args, "--until="+Epoch(p.until))
 	}
 	if p.last {
 		args = append(args, "--reverse", "--lines=1") // up to 252 --until alone does not place the end
@@ -66,8 +75,8 @@ func (p part) matches() (about, own []string, managers [][]string) {
 	return about, own, managers
 }
 
-// epoch writes a time for journalctl: seconds since 1970.
-func epoch(t time.Time) string {
+// Epoch is a time for journalctl, whatever its zone: seconds since 1970.
+func Epoch(t time.Time) string {
 	us := max(0, t.UnixMicro())
 	return fmt.Sprintf("@%d.%06d", us/1e6, us%1e6)
 }

@@ -72,15 +72,22 @@ func (r Reader) Read(ctx context.Context, q Query, visit func(history.Entry)) (R
 	return total, err
 }
 
-// Tail is the last n lines that a run of the query's unit has printed, the oldest
-// first. What is oversized is an empty line.
-func (r Reader) Tail(ctx context.Context, q Query, invocation string, n int) ([]string, error) {
+// Tail is the last n of a run's lines, the oldest first. What is oversized is an
+// empty line. Where the time tells of the run, some that have no ID may be among
+// those that are asked for, and are of none.
+func (r Reader) Tail(ctx context.Context, q Query, of history.Lines, n int) ([]string, error) {
+	asked := n
+	if of.ByTime() {
+		asked = 2 * n
+	}
 	var report Report
 	var lines []string
-	err := r.read(ctx, part{unit: q.Unit, user: q.User, invocation: invocation, tail: n}, &report, func(e history.Entry) {
-		lines = append(lines, e.Message)
+	err := r.read(ctx, part{unit: q.Unit, user: q.User, own: of, tail: asked}, &report, func(e history.Entry) {
+		if !of.ByTime() || of.Has(e.OwnInvocation, e.Time) {
+			lines = append(lines, e.Message)
+		}
 	})
-	return lines, err
+	return lines[max(0, len(lines)-n):], err
 }
 
 // read runs journalctl once.

@@ -1,0 +1,91 @@
+//go:build linux
+
+package e2e
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svckit/svckit/internal/lab"
+	"github.com/svckit/svckit/internal/lab/labtest"
+)
+
+// direct is a service of which each run prints its own number. Without
+// RestartMode=, which is from 254 on, it is the same with each run under its own
+// invocation.
+const direct = `[Unit]
+StartLimitIntervalSec=1min
+StartLimitBurst=4
+[Service]
+Restart=on-failure
+RestartSec=300ms
+%s
+ExecStart=/bin/sh -c 'n=$$(cat /run/%[2]s 2>/dev/null); n=$$((n+1)); echo $$n >/run/%[2]s; echo run $$n; sleep 0.3; exit 3'
+`
+
+// TestEachRunHasItsOwnLinesThoughTheJournalHasOneInvocationForAll: with
+// RestartMode=direct.
+func TestEachRunHasItsOwnLinesThoughTheJournalHasOneInvocationForAll(t *testing.T) {
+	programs := labtest.Programs(t)
+	for _, suite := range lab.Suites() {
+		t.Run(string(suite), func(t *testing.T) {
+			t.Parallel()
+			m := labtest.Boot(t, suite)
+			m.Install(filepath.Join(programs, "svcstat"), svcstat, 0o755)
+			modes := map[string]string{"rest": ""}
+			if m.Version() >= 254 {
+				modes["direct"] = "RestartMode=direct"
+			}
+			for name, mode := range modes {
+				m.Write("/run/systemd/system/"+name+".service", fmt.Sprintf(direct, mode, name+".runs"), 0o644)
+			}
+			m.Run("systemctl", "daemon-reload")
+			for name := range modes {
+				m.Run("systemctl", "start", name)
+			}
+			for name := range modes {
+				m.WaitFor(30*time.Second, name+".service", "ActiveState=failed", "NRestarts=4")
+			}
+			m.Run("journalctl", "--sync")
+			for name, mode := range modes {
+				checkNumbers(t, onMachine(m), name)
+				checkFirstLog(t, m, name, mode != "")
+				checkNumbers(t, elsewhere(t), name, "--journal-file="+export(t, m, "export"))
+				checkNumbers(t, elsewhere(t), name, "--journal-file="+export(t, m, "json"))
+			}
+		})
+	}
+}
+
+// checkNumbers: what each run has printed is shown with that run.
+func checkNumbers(t *testing.T, svcstat func(...string) string, name string, args ...string) {
+	t.Helper()
+	text := svcstat(append([]string{"history", "--json", name, "--tail=5"}, args...)...)
+	runs := decodeHistory(t, text).Runs
+	if len(runs) != 5 {
+		t.Fatalf("%s %v: %d runs, want 4 and a refused start\n%s", name, args, len(runs), text)
+	}
+	for i, r := range runs[:4] {
+		if want := fmt.Sprintf("run %d", i+1); !slices.Equal(r.Tail, []string{want}) {
+			t.Errorf("%s %v: run %d has printed %q, want %q", name, args, i+1, r.Tail, want)
+		}
+	}
+}
+
+// checkFirstLog: what svcstat why advises to type shows the first failure's lines
+// and no other's.
+func checkFirstLog(t *testing.T, m *labtest.Machine, name string, byTime bool) {
+	t.Helper()
+	steps := decodeWhy(t, m.Run(svcstat, "why", "--json", name)).Steps
+	if len(steps) == 0 || steps[0].Step != "read-log" || strings.Contains(steps[0].Command, " --since=@") != byTime {
+		t.Fatalf("%s: the steps are %+v; by time: want %t", name, steps, byTime)
+	}
+	said := m.Run("sh", "-c", steps[0].Command)
+	if !strings.Contains(said, "run 1\n") || strings.Contains(said, "run 2\n") {
+		t.Errorf("%s shows\n%s", steps[0].Command, said)
+	}
+}
