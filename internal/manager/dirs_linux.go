@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -71,14 +72,19 @@ func makeDirs(dirs []plan.Dir, who identity) (without, err error) {
 // isSvcruns says whether a directory is one that svcgen gives svcrun.
 func isSvcruns(path string) bool { return filepath.Base(filepath.Dir(path)) == "svckit" }
 
-// makeTries bounds how often the directory above may vanish while one is made.
-const makeTries = 100
+// The directory above may vanish while one is made, again and again: that is
+// tried anew after a moment, and within a bound.
+const (
+	makePause = time.Millisecond
+	makeBound = time.Second
+)
 
 // makeDir makes a directory that belongs to whom the service runs as. The one
 // above may be svckit's, which whoever finds it empty removes.
 func makeDir(path string, who identity) error {
 	err := os.MkdirAll(path, 0o755)
-	for tries := 1; (errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist)) && tries < makeTries; tries++ {
+	for began := time.Now(); (errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist)) && time.Since(began) < makeBound; {
+		<-time.After(makePause)
 		err = os.MkdirAll(path, 0o755)
 	}
 	if err != nil {

@@ -17,7 +17,7 @@ func TestSeveralManagersMakeAndRemoveDirectoriesSideBySide(t *testing.T) {
 	for n := range 4 {
 		managers.Go(func() {
 			dirs := []plan.Dir{{Path: filepath.Join(parent, strconv.Itoa(n)), Runtime: true}}
-			for range 300 {
+			for range 100 {
 				if err := makeDir(dirs[0].Path, identity{}); err != nil {
 					t.Error(err)
 					return

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/svckit/svckit/internal/manager/plan"
 	"github.com/svckit/svckit/internal/manager/timeline"
 )
 
@@ -327,32 +329,57 @@ resources: {nofile: 123}
 	}
 }
 
-func TestAReloadLeavesTheCredentialsThatTheServiceReads(t *testing.T) {
-	t.Parallel()
-	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte("hush"), 0o600); err != nil {
+func TestACommandBesideTheMainProcessLeavesItsCredentialsAlone(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/secret", []byte("hush"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m := manage(t, shell("reads", "trap 'exit 0' TERM; touch $DIR/up; while :; do sleep 0.02; done",
-		"credentials: {token: "+secret+"}\nreload: {exec: [/bin/sh, -c, 'cat $CREDENTIALS_DIRECTORY/token >$DIR/reloaded']}\n"))
-	m.nth(1, timeline.Ready)
-	before, err := os.Stat(m.dir + "/credentials/reads.service/token")
+	u := &unit{plan: &plan.Service{Name: "a.service"}}
+	u.plan.Surroundings.Credentials = []plan.Credential{{Name: "token", Path: dir + "/secret"}}
+	r := &runner{host: &Host{Dir: dir}}
+	t.Cleanup(func() { takeCredentials(r.host.Credentials("a.service")) })
+	token := r.host.Credentials("a.service") + "/token"
+	if p := r.seeTo(u, "/bin/true", true); p.err != nil {
+		t.Fatal(p.err)
+	}
+	held, err := os.Open(token) // or another file could have its number
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.signal(syscall.SIGHUP)
-	if e := m.nth(1, timeline.Reloaded); e.Text != "" {
-		t.Errorf("the reload failed: %s", e.Text)
+	defer held.Close()
+	for _, isFirst := range []bool{false, true} {
+		if p := r.seeTo(u, "/bin/true", isFirst); p.err != nil {
+			t.Fatal(p.err)
+		}
+		before, _ := held.Stat()
+		after, err := os.Stat(token)
+		if err != nil || os.SameFile(before, after) == isFirst {
+			t.Errorf("first of its run %v: the credential is another file %v, %v", isFirst, !isFirst, err)
+		}
 	}
-	after, err := os.Stat(m.dir + "/credentials/reads.service/token")
-	if err != nil || !os.SameFile(before, after) {
-		t.Errorf("the credential is another file now, %v", err)
+}
+
+func TestAUnitThatWasNotStartedTakesNobodysDirectory(t *testing.T) {
+	dir := t.TempDir()
+	u := &unit{plan: &plan.Service{Name: "a.service"}}
+	u.plan.Surroundings.Dirs = []plan.Dir{{Path: dir + "/a", Runtime: true}}
+	for _, started := range []bool{false, true} {
+		if err := os.MkdirAll(dir+"/a", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		u.surrounded = started
+		u.release(&Host{Dir: dir})
+		if exists(dir+"/a") == started {
+			t.Errorf("started %v: its directory is there: %v", started, !started)
+		}
 	}
-	if text, err := os.ReadFile(m.dir + "/reloaded"); err != nil || string(text) != "hush" {
-		t.Errorf("the command has read %q, %v", text, err)
+}
+
+func TestASessionIsTheUnitsUntilAnotherProcessHasItsNumber(t *testing.T) {
+	u := &unit{sessions: []int{7, 8, 9}}
+	if u.forget(8); !slices.Equal(u.sessions, []int{7, 9}) {
+		t.Errorf("%v", u.sessions)
 	}
-	m.signal(syscall.SIGTERM)
-	m.ends(0)
 }
 
 func TestRootRunsAServiceAsItsUserWithItsGroups(t *testing.T) {
