@@ -27,7 +27,7 @@ func LinesOf(runs []Run, direct bool) []Lines {
 		case i > 0 && !runs[i-1].Restarted.IsZero():
 			lines.ID, lines.Since = "", runs[i-1].Restarted
 		case direct && i == 0 && r.Start == UnknownStart && !r.Started.IsZero():
-			lines.ID, lines.Since = "", r.Started
+			lines.ID, lines.Since = "", r.Started.Truncate(time.Second) // the manager may tell of the start after the first line
 		}
 		if lines.ByTime() && lines.Until.IsZero() && i+1 < len(runs) {
 			lines.Until = runs[i+1].Started

@@ -10,7 +10,7 @@ import (
 )
 
 func TestTheTimeTellsOfARunThatFollowsOnARestart(t *testing.T) {
-	first := Run{InvocationID: "A", Start: UnknownStart, Started: at(1), Restarted: at(10)}
+	first := Run{InvocationID: "A", Start: UnknownStart, Started: at(1).Add(time.Second / 2), Restarted: at(10)}
 	second := Run{InvocationID: "B", Start: Automatic, Started: at(11), Restarted: at(20)}
 	third := Run{InvocationID: "C", Start: Automatic, Started: at(21)}
 	refused := Run{Started: at(20), End: End{Cause: StartLimit}}

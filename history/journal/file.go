@@ -49,7 +49,7 @@ func (f *File) Read(ctx context.Context, q Query, visit func(history.Entry)) (Re
 	var report Report
 	if first[0] == '{' {
 		var others int
-		report, others, err = f.scanJSON(reader, take)
+		report, others, err = f.scanJSON(reader, q, take)
 		entries += others
 	} else {
 		report.Skipped, err = scanExport(reader, func() bool { return in.last == '\n' }, take)
@@ -68,10 +68,11 @@ func (f *File) Read(ctx context.Context, q Query, visit func(history.Entry)) (Re
 
 // scanJSON reads what journalctl -o json writes, an entry a line. Others are the
 // entries that were not worth decoding.
-func (f *File) scanJSON(reader *bufio.Reader, take func(history.Entry)) (report Report, others int, err error) {
+func (f *File) scanJSON(reader *bufio.Reader, q Query, take func(history.Entry)) (report Report, others int, err error) {
+	pick := newPicker(q.Unit)
 	whole, decoded := true, false // the last line
 	report.Skipped, err = scan(reader, func(line []byte) bool {
-		whole, decoded = bytes.HasSuffix(line, []byte("}")), f.KeepLines > 0 || interesting(line)
+		whole, decoded = bytes.HasSuffix(line, []byte("}")), f.KeepLines > 0 || pick.wants(line)
 		if !decoded && bytes.HasPrefix(line, []byte(`{"`)) && bytes.Contains(line, []byte(`"__REALTIME_TIMESTAMP"`)) {
 			others++
 		}

@@ -223,6 +223,24 @@ func TestLinesUnderOneIDAreKeptForEachRun(t *testing.T) {
 	}
 }
 
+// TestOfTheUnitsOwnLinesTheFirstOfEachRunIsDecoded: the others may be a million.
+func TestOfTheUnitsOwnLinesTheFirstOfEachRunIsDecoded(t *testing.T) {
+	const own = `{"_SYSTEMD_INVOCATION_ID":"a","_SYSTEMD_UNIT":"x\\x2d.service"}`
+	const others = `{"_SYSTEMD_INVOCATION_ID":"a","_SYSTEMD_UNIT":"y.service"}`
+	pick := newPicker(`x\x2d.service`)
+	for i, test := range []struct {
+		line string
+		want bool
+	}{
+		{own, false}, {`{"UNIT":"x.service"}`, true}, {`{"UNIT":"x.service"}`, true}, {`{"MESSAGE":"x"}`, false}, {others, false},
+		{own, true}, {own, false}, {`{"USER_UNIT":"x.service"}`, true}, {own, true}, {own, false},
+	} {
+		if got := pick.wants([]byte(test.line)); got != test.want {
+			t.Errorf("line %d, %s: %t", i+1, test.line, got)
+		}
+	}
+}
+
 func FuzzExport(f *testing.F) {
 	lines := strings.Join(strings.SplitAfter(recording(f), "\n")[:4], "")
 	f.Add(exported(f, lines, func(string) bool { return false }))

@@ -19,8 +19,13 @@ type part struct {
 	tail         int           // so many last lines of the run's own output, and nothing else; 0 for all of the above
 }
 
-// interesting says whether a line is worth decoding.
-func (p part) interesting(line []byte) bool { return p.tail > 0 || interesting(line) }
+// wanted says of each line, in their order, whether it is worth decoding.
+func (p part) wanted() func(line []byte) bool {
+	if p.tail > 0 {
+		return func([]byte) bool { return true }
+	}
+	return newPicker(p.unit).wants
+}
 
 // arguments are journalctl's. The alternatives of the match are the manager's
 // lines about the unit, by fields that cannot be forged, and the unit's own.

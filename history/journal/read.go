@@ -110,7 +110,7 @@ func (r Reader) read(ctx context.Context, p part, total *Report, visit func(hist
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("cannot run %s: %w", program, err)
 	}
-	skipped, readErr := scan(bufio.NewReaderSize(stdout, 64<<10), p.interesting, visit)
+	skipped, readErr := scan(bufio.NewReaderSize(stdout, 64<<10), p.wanted(), visit)
 	total.Skipped += skipped
 	if readErr != nil {
 		cancel() // or it would wait for a reader
@@ -140,13 +140,6 @@ func scan(reader *bufio.Reader, wanted func(line []byte) bool, visit func(histor
 			visit(entry)
 		}
 	}
-}
-
-// interesting keeps the unit's ordinary output, which may be a million lines,
-// from the decoder. What it lets through is not trusted for that.
-func interesting(line []byte) bool {
-	return bytes.Contains(line, []byte(`"UNIT"`)) || bytes.Contains(line, []byte(`"USER_UNIT"`)) ||
-		bytes.Contains(line, []byte("svcrun: end "))
 }
 
 // readLine reads up to the next newline. Of an oversized line it reads all

@@ -54,8 +54,11 @@ func TestEachRunHasItsOwnLinesThoughTheJournalHasOneInvocationForAll(t *testing.
 			for name, mode := range modes {
 				checkNumbers(t, onMachine(m), name)
 				checkFirstLog(t, m, name, mode != "")
-				checkNumbers(t, elsewhere(t), name, "--journal-file="+export(t, m, "export"))
-				checkNumbers(t, elsewhere(t), name, "--journal-file="+export(t, m, "json"))
+				for _, format := range []string{"export", "json"} {
+					file := "--journal-file=" + export(t, m, format)
+					checkNumbers(t, elsewhere(t), name, file)
+					checkSameLog(t, m, name, file)
+				}
 			}
 		})
 	}
@@ -87,5 +90,14 @@ func checkFirstLog(t *testing.T, m *labtest.Machine, name string, byTime bool) {
 	said := m.Run("sh", "-c", steps[0].Command)
 	if !strings.Contains(said, "run 1\n") || strings.Contains(said, "run 2\n") {
 		t.Errorf("%s shows\n%s", steps[0].Command, said)
+	}
+}
+
+// checkSameLog: an exported journal leads to the same advice as D-Bus does.
+func checkSameLog(t *testing.T, m *labtest.Machine, name, file string) {
+	t.Helper()
+	want := decodeWhy(t, m.Run(svcstat, "why", "--json", name)).Steps[0]
+	if got := decodeWhy(t, elsewhere(t)("why", "--json", name, file)).Steps; len(got) == 0 || got[0] != want {
+		t.Errorf("%s: the machine advises %+v, %s leads to %+v", name, want, file, got)
 	}
 }
