@@ -23,10 +23,13 @@ func tool(t *testing.T, name string) string {
 	return path
 }
 
+// TestLintianFindsNothing leaves out its look for words in programs: Go keeps
+// strings without anything between them, so that a mistake may be where two
+// meet. It is no override, as one that is not needed is a finding too.
 func TestLintianFindsNothing(t *testing.T) {
 	t.Parallel()
 	lint := exec.Command(tool(t, "lintian"), "--allow-root", "--tag-display-limit=0", "--display-info",
-		"--fail-on=error,warning,info", filepath.Join(built(t, oldRelease), deb(oldVersion)))
+		"--suppress-tags=spelling-error-in-binary", "--fail-on=error,warning,info", filepath.Join(built(t, oldRelease), deb(oldVersion)))
 	lint.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
 	if out, err := lint.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("lintian: %v\n%s", err, out)
