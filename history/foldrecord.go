@@ -59,13 +59,27 @@ func (ev *evidence) told() (End, bool) {
 	r := ev.record
 	switch {
 	case r != nil && r.Closed() && r.End.ClosedBy == "":
-		return r.AsRun().End, true
+		return r.AsRun().End.measured(ev.endLine), true
 	case ev.endLine != nil:
 		return ev.endLine.end(), true
 	case r != nil && r.Closed():
 		return r.AsRun().End, true
 	}
 	return End{}, false
+}
+
+// measured has the time of the stop from svcrun's line, where there is one: it
+// was measured, while a record's is the difference of two times of day.
+func (e End) measured(line *EndLine) End {
+	if line == nil {
+		return e
+	}
+	isStop := func(f Field) bool { return f.Key == "stop" }
+	in, by := slices.IndexFunc(e.Detail, isStop), slices.IndexFunc(line.Fields, isStop)
+	if in >= 0 && by >= 0 {
+		e.Detail[in] = line.Fields[by]
+	}
+	return e
 }
 
 // filled is the run with the times that only the record has: of one that has

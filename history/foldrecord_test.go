@@ -225,3 +225,20 @@ func TestAStopInTheHoldOffIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestTheStopTookWhatSvcrunMeasured: the record's times of day are each cut to
+// the microsecond, and the clock may be set between them.
+func TestTheStopTookWhatSvcrunMeasured(t *testing.T) {
+	r := recordOf(1, "A", 0, RecordEnd{Cause: StopRequested})
+	r.Stopping = r.Ended.Add(-999 * time.Microsecond)
+	ev := evidence{record: &r}
+	for want, line := range map[string]*EndLine{
+		"stop=0s":  nil,
+		"stop=1ms": {Cause: StopRequested, Fields: []Field{{"code", "0"}, {"stop", "1ms"}}},
+	} {
+		ev.endLine = line
+		if end, ok := ev.told(); !ok || fmt.Sprint(end.Detail) != "["+want+"]" {
+			t.Errorf("with the line %v it is told %v, want %s", line, end.Detail, want)
+		}
+	}
+}
