@@ -59,29 +59,48 @@ func (p program) generate(c *cli.Context) error {
 // generateAll makes the units of every service of the file.
 func (p program) generateAll(c *cli.Context) (report, error) {
 	report := report{source: c.Args().First(), dir: c.String("output")}
+	policies, source, err := p.readServices(c)
+	if err != nil {
+		return report, err
+	}
+	target := func(policy unitgen.Policy) (unitgen.Target, error) {
+		return p.target(c.String("target"), policy.Target)
+	}
+	services, err := generateEach(policies, target, unitgen.Options{Source: source, Svcrun: c.String("svcrun")})
+	for _, s := range services {
+		report.add(s)
+	}
+	return report, err
+}
+
+// readServices reads the policies of the file that a verb is given, over the
+// defaults. source says what their units are made from.
+func (p program) readServices(c *cli.Context) (policies []unitgen.Policy, source string, err error) {
 	defaults, err := p.readDefaults(c.String("defaults"))
 	if err != nil {
-		return report, err
+		return nil, "", err
 	}
-	policies, err := p.readPolicies(report.source, defaults)
-	if err != nil {
-		return report, err
-	}
-	options := unitgen.Options{Source: sourceName(report.source, defaults), Svcrun: c.String("svcrun")}
+	file := c.Args().First()
+	policies, err = p.readPolicies(file, defaults)
+	return policies, sourceName(file, defaults), err
+}
+
+// generateEach makes the units of every service, each for its target.
+func generateEach(policies []unitgen.Policy, target func(unitgen.Policy) (unitgen.Target, error), options unitgen.Options) ([]service, error) {
+	var services []service
 	var results []unitgen.Result
 	for _, policy := range policies {
-		target, err := p.target(c.String("target"), policy.Target)
+		its, err := target(policy)
 		if err != nil {
-			return report, err
+			return nil, err
 		}
-		result, err := unitgen.Generate(policy, target, options)
+		result, err := unitgen.Generate(policy, its, options)
 		if err != nil {
-			return report, dataError(err)
+			return nil, dataError(err)
 		}
-		report.add(service{policy, target, result})
-		results = append(results, result)
+		services, results = append(services, service{policy, its, result}), append(results, result)
 	}
-	return report, dataError(unitgen.CheckFiles(policies, results))
+	return services, dataError(unitgen.CheckFiles(policies, results))
 }
 
 // checkGenerateFlags refuses a command line that makes no sense.

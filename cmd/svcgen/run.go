@@ -69,7 +69,7 @@ func (p program) runServices(c *cli.Context) error {
 	}
 	code, err := manager.Run(manager.Options{
 		Services: services, Host: host, Env: env, Secrets: secretsOf(made.files), AsMe: c.Bool("as-me"), Out: p.stdout,
-		Style: timeline.Style{JSON: wantsJSON(c), UTC: c.Bool("utc"), Colours: manager.HasColours(p.stdout, os.Getenv)},
+		Style: timeline.Style{JSON: wantsJSON(c), UTC: c.Bool("utc"), Colours: verbs.HasColours(p.stdout, os.Getenv)},
 	})
 	return runError(code, err)
 }
@@ -103,32 +103,23 @@ func (p program) generateForRun(c *cli.Context) (runnable, error) {
 	if err != nil {
 		return runnable{}, err
 	}
-	defaults, err := p.readDefaults(c.String("defaults"))
+	policies, source, err := p.readServices(c)
 	if err != nil {
 		return runnable{}, err
 	}
-	source := c.Args().First()
-	policies, err := p.readPolicies(source, defaults)
-	if err != nil {
-		return runnable{}, err
-	}
-	if err := checkInstances(c.StringSlice("instance"), source, policies); err != nil {
+	if err := checkInstances(c.StringSlice("instance"), c.Args().First(), policies); err != nil {
 		return runnable{}, err
 	}
 	var made runnable
 	if made.target, err = runTarget(c.String("target"), policies); err != nil {
 		return runnable{}, err
 	}
-	var results []unitgen.Result
-	for _, policy := range policies {
-		result, err := unitgen.Generate(policy, made.target, unitgen.Options{Source: sourceName(source, defaults), Svcrun: svcrun})
-		if err != nil {
-			return runnable{}, dataError(err)
-		}
-		made.files, made.warnings = append(made.files, result.Files...), append(made.warnings, result.Warnings...)
-		results = append(results, result)
+	played := func(unitgen.Policy) (unitgen.Target, error) { return made.target, nil }
+	services, err := generateEach(policies, played, unitgen.Options{Source: source, Svcrun: svcrun})
+	for _, s := range services {
+		made.files, made.warnings = append(made.files, s.result.Files...), append(made.warnings, s.result.Warnings...)
 	}
-	return made, dataError(unitgen.CheckFiles(policies, results))
+	return made, err
 }
 
 // runTarget is the systemd that is played: the flag's, else the one that the

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/svckit/svckit/internal/verbs"
 )
 
 // terminal is what the output goes to. The zero terminal is none: a file or a
@@ -22,7 +24,7 @@ func terminalOf(f *os.File, getenv func(string) string) terminal {
 	if _, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS); err != nil {
 		return terminal{}
 	}
-	t := terminal{is: true, color: getenv("NO_COLOR") == "" && getenv("TERM") != "dumb" && getenv("TERM") != ""}
+	t := terminal{is: true, color: verbs.HasColours(f, getenv)}
 	if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil {
 		t.columns, t.lines = int(size.Col), int(size.Row)
 	}

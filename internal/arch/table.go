@@ -51,7 +51,7 @@ var Table = map[string]Rule{
 		},
 		Modules: []string{cli, sys},
 	},
-	"internal/verbs": {Imports: []string{"internal/syntax"}, Modules: []string{cli}},
+	"internal/verbs": {Imports: []string{"internal/syntax"}, Modules: []string{cli, sys}},
 
 	// What touches the world.
 	"internal/supervise": {
