@@ -18,7 +18,6 @@ import (
 	supervised "github.com/svckit/svckit/internal/supervise/machine"
 	"github.com/svckit/svckit/internal/syntax"
 	"github.com/svckit/svckit/notify/socket"
-	"github.com/svckit/svckit/policy"
 )
 
 // handled are the signals that are answered or passed on.
@@ -191,20 +190,9 @@ func (r *runner) await(p *process, ended <-chan supervised.Status) {
 	status := <-ended
 	line, tail := p.output.finish()
 	select {
-	case r.ended <- machine.Exited{Unit: p.unit.plan.Name, Role: p.role, PID: p.pid, Exit: exitOf(status), Line: line, Tail: tail}:
+	case r.ended <- machine.Exited{Unit: p.unit.plan.Name, Role: p.role, PID: p.pid, Exit: status.Exit(), Line: line, Tail: tail}:
 	case <-r.closed:
 	}
-}
-
-// exitOf is a status in the terms of package policy.
-func exitOf(s supervised.Status) policy.Exit {
-	switch {
-	case s.Signal == 0:
-		return policy.Exit{How: policy.Exited, Code: s.Code}
-	case s.Core:
-		return policy.Exit{How: policy.Dumped, Signal: s.Signal}
-	}
-	return policy.Exit{How: policy.Killed, Signal: s.Signal}
 }
 
 // signal sends a signal to whom it is for.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 	"unicode/utf8"
 
@@ -123,31 +124,16 @@ func (w *Writer) ended(e Event) string {
 // summary is a table: by service its runs, what ended them, how long it was up,
 // and what came last.
 func (w *Writer) summary() string {
-	rows := [][]string{{"SERVICE", "RUNS", "UP", "LAST", "CAUSES"}}
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "SERVICE\tRUNS\tUP\tLAST\tCAUSES")
 	for _, s := range w.sums.all {
-		rows = append(rows, []string{
-			shortName(s.unit), strconv.Itoa(s.runs), syntax.AboutDuration(s.up), orDash(string(s.last)), orDash(s.counted()),
-		})
+		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\n",
+			shortName(s.unit), s.runs, syntax.AboutDuration(s.up), orDash(string(s.last)), orDash(s.counted()))
 	}
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	out := "\n"
-	for n, row := range rows {
-		line := ""
-		for i, cell := range row {
-			line += cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2)
-		}
-		line = strings.TrimRight(line, " ")
-		if n == 0 {
-			line = w.colour(bold, line)
-		}
-		out += line + "\n"
-	}
-	return out
+	_ = table.Flush() // to memory, which takes all
+	head, rows, _ := strings.Cut(text.String(), "\n")
+	return "\n" + w.colour(bold, head) + "\n" + rows
 }
 
 // counted are the causes with their numbers: "exit-code 3, stop-requested 1".

@@ -97,14 +97,18 @@ func (m *Machine) ending() (Status, history.Cause) {
 // succeeds says whether the manager takes the end for a success, where
 // SuccessExitStatus= does not tell it of more: death by some signals is one.
 func (s Status) succeeds() bool {
-	end := policy.Exit{How: policy.Exited, Code: s.Code}
+	return policy.Rules{}.Clean(s.Exit())
+}
+
+// Exit is the status in the terms of package policy.
+func (s Status) Exit() policy.Exit {
 	switch {
+	case s.Signal == 0:
+		return policy.Exit{How: policy.Exited, Code: s.Code}
 	case s.Core:
-		end.How = policy.Dumped
-	case s.Signal != 0:
-		end = policy.Exit{How: policy.Killed, Signal: s.Signal}
+		return policy.Exit{How: policy.Dumped, Signal: s.Signal}
 	}
-	return policy.Rules{}.Clean(end)
+	return policy.Exit{How: policy.Killed, Signal: s.Signal}
 }
 
 // failure names the end of a process that was none of svcrun's doing.
