@@ -155,7 +155,7 @@ var healths = []scenario{
 	{
 		// No heartbeat comes any more, and the manager wakes svcrun to abort the service.
 		name: "svcrun-hangs", services: one(aliveCheck+"}", "touch=alive ready plain", "touch=alive ready"),
-		cues: []cue{start, ready(1), svcrun(syscall.SIGSTOP), ready(2), stop, down},
+		cues: []cue{start, ready(1), wrote("dies", 1), svcrun(syscall.SIGSTOP), ready(2), stop, down},
 	},
 }
 
