@@ -31,7 +31,7 @@ func TestEverySuiteBootsItsSystemdAndRunsANotifyService(t *testing.T) {
 			m.InstallUnit(unit, "[Service]\nType=notify\nNotifyAccess=all\n"+
 				"ExecStart=/bin/sh -c 'systemd-notify --ready --status=serving; exec sleep 1000'\n")
 			m.Run("systemctl", "start", unit)
-			m.WaitFor(5*time.Second, unit, "SubState=running", "StatusText=serving")
+			m.WaitFor(unit, "SubState=running", "StatusText=serving")
 			main := m.Show(unit, "MainPID")["MainPID"]
 			if pids := m.Pids(unit); len(pids) != 1 || strconv.Itoa(pids[0]) != main {
 				t.Errorf("its processes are %v, its main process is %s", pids, main)
@@ -205,7 +205,7 @@ func TestFilesAreThereBeforeSystemdStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := labtest.BootWith(t, lab.Trixie, files)
-	m.WaitFor(5*time.Second, "early.service", "ActiveState=active", "SubState=running")
+	m.WaitFor("early.service", "ActiveState=active", "SubState=running")
 	if mode := m.Run("stat", "-c", "%a", "/", "/etc"); mode != "755\n755\n" {
 		t.Errorf("directories that were there have other modes now: %q", mode)
 	}

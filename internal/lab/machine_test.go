@@ -50,7 +50,7 @@ func TestSignalReachesTheProcess(t *testing.T) {
 	m.InstallUnit(unit, "[Service]\nExecStart=/bin/sleep 1000\n")
 	m.Run("systemctl", "start", unit)
 	m.Signal(m.Pids(unit)[0], syscall.SIGKILL)
-	m.WaitFor(5*time.Second, unit, "ActiveState=failed", "Result=signal")
+	m.WaitFor(unit, "ActiveState=failed", "Result=signal")
 	if pids := m.Pids(unit); len(pids) != 0 {
 		t.Errorf("processes %v are left", pids)
 	}
@@ -103,10 +103,11 @@ func TestFailedWaitTellsStateAndJournal(t *testing.T) {
 	unit := m.UnitName()
 	m.InstallUnit(unit, "[Service]\nExecStart=/bin/sh -c 'echo the last words; exit 7'\n")
 	m.Run("systemctl", "start", unit)
-	m.WaitFor(5*time.Second, unit, "ActiveState=failed")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	m.WaitFor(unit, "ActiveState=failed")
+	m.Run("journalctl", "--sync")
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	err := m.Machine.WaitFor(ctx, unit, "ActiveState=active")
+	err := m.Machine.WaitUntil(ctx, unit, func(lab.Properties) bool { cancel(); return false }, "ActiveState")
 	if err == nil {
 		t.Fatal("no error")
 	}

@@ -16,8 +16,11 @@ const (
 	lastPoll  = 100 * time.Millisecond
 )
 
-// journalTail is how many lines a failed wait shows.
-const journalTail = 15
+// A failed wait shows some lines of the journal, if they come in time.
+const (
+	journalTail = 15
+	tailBound   = 30 * time.Second
+)
 
 // WaitFor waits until a unit's properties have the wanted values, each given as
 // "NAME=VALUE", or until the context ends. Its error tells the last values and
@@ -63,7 +66,7 @@ func (m *Machine) WaitUntil(ctx context.Context, unit string, holds func(Propert
 
 // gaveUp is the error of a wait whose time is over.
 func (m *Machine) gaveUp(over context.Context, unit string, last Properties) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(over), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(over), tailBound)
 	defer cancel()
 	lines, err := m.Journal(ctx, unit, journalTail)
 	if err != nil {

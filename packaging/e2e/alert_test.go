@@ -57,8 +57,8 @@ func TestAlertTellsJournalAndHooks(t *testing.T) {
 func checkAlert(t *testing.T, m *labtest.Machine, name, why string) {
 	unit, alert := name+".service", "svckit-alert@"+name+".service"
 	m.Run("systemctl", "start", "--no-block", unit)
-	m.WaitFor(settle, unit, "ActiveState=failed")
-	m.WaitFor(settle, alert, "ActiveState=failed", "Result=exit-code") // as two hooks did not do well
+	m.WaitFor(unit, "ActiveState=failed")
+	m.WaitFor(alert, "ActiveState=failed", "Result=exit-code") // as two hooks did not do well
 	m.Run("journalctl", "--sync")
 	entry := m.Run("journalctl", "--quiet", "--output=cat", "--priority=alert", "--unit="+unit, "SYSLOG_IDENTIFIER=svckit")
 	told := m.Read("/run/alert." + unit)

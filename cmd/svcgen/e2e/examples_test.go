@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
@@ -24,7 +23,7 @@ func TestExamplesRunUnderStrictHardening(t *testing.T) {
 			if result := m.Try("systemctl", "start", unit); result.Code != 0 {
 				t.Fatalf("%s does not start: %s\n%s", unit, result.Stderr, strings.Join(m.Journal(unit, 30), "\n"))
 			}
-			m.WaitFor(10*time.Second, unit, "ActiveState=active", "SubState=running", "NRestarts=0")
+			m.WaitFor(unit, "ActiveState=active", "SubState=running", "NRestarts=0")
 		}
 		isStrict(t, m, "redis.service")
 		if out := m.Run("redis-cli", "-p", "6402", "ping"); out != "PONG\n" {
@@ -38,14 +37,14 @@ func TestExamplesRunUnderStrictHardening(t *testing.T) {
 		if out := m.Run("redis-cli", "-p", "6390", "ping"); out != "PONG\n" {
 			t.Errorf("through the door Redis says %q\n%s", out, strings.Join(m.Journal("redis-door.service", 30), "\n"))
 		}
-		m.WaitFor(10*time.Second, "redis-door.service", "ActiveState=active", "SubState=running")
+		m.WaitFor("redis-door.service", "ActiveState=active", "SubState=running")
 		isStrict(t, m, "redis-door.service")
 
 		for _, unit := range []string{"nginx.service", "redis-door.service", "redis.service", "cache@6401.service", "cache@6402.service"} {
 			m.Run("systemctl", "reload-or-restart", unit)
-			m.WaitFor(10*time.Second, unit, "ActiveState=active", "SubState=running")
+			m.WaitFor(unit, "ActiveState=active", "SubState=running")
 			m.Run("systemctl", "stop", unit)
-			m.WaitFor(10*time.Second, unit, "ActiveState=inactive", "Result=success")
+			m.WaitFor(unit, "ActiveState=inactive", "Result=success")
 		}
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
@@ -98,7 +97,7 @@ func TestPoliciesAreUnitsAtBootAndAfterAReload(t *testing.T) {
 func checkBoot(t *testing.T, m *labtest.Machine) {
 	t.Helper()
 	for _, unit := range []string{"app.service", "web.service", "many@one.service", "many@two.service"} {
-		m.WaitFor(10*time.Second, unit, "ActiveState=active", "SubState=running", "NeedDaemonReload=no")
+		m.WaitFor(unit, "ActiveState=active", "SubState=running", "NeedDaemonReload=no")
 	}
 	if show := m.Show("idle.service", "ActiveState", "UnitFileState"); show["ActiveState"] != "inactive" || show["UnitFileState"] != "generated" {
 		t.Errorf("a service that nothing wants is %v", show)
@@ -162,12 +161,12 @@ func checkLines(t *testing.T, m *labtest.Machine) {
 	}
 	m.Run("mkfifo", "/dev/kmsg")
 	m.Run("systemd-run", "--unit=kernel-log", "/bin/sh", "-c", "exec cat <>/dev/kmsg >/run/kernel-log")
-	m.WaitUntil(5*time.Second, "kernel-log.service", func(lab.Properties) bool {
+	m.WaitUntil("kernel-log.service", func(lab.Properties) bool {
 		return strings.Contains(m.Try("sh", "-c", "readlink /proc/$(systemctl show -p MainPID --value kernel-log)/fd/0").Stdout, "kmsg")
 	}, "MainPID")
 	m.Run("systemctl", "daemon-reload")
 	for _, line := range want {
-		m.WaitUntil(5*time.Second, "kernel-log.service", func(lab.Properties) bool {
+		m.WaitUntil("kernel-log.service", func(lab.Properties) bool {
 			return strings.Count(m.Read("/run/kernel-log"), "<4>svckit: "+line+"\n") == 1
 		}, "MainPID")
 	}
@@ -186,7 +185,7 @@ func checkDroppedIn(t *testing.T, m *labtest.Machine) {
 	m.Write(policyDir+"new.yaml", sleeper("new", ""), 0o644)
 	m.Run("systemctl", "daemon-reload")
 	m.Run("systemctl", "start", "new.service")
-	m.WaitFor(10*time.Second, "new.service", "ActiveState=active", "SubState=running")
+	m.WaitFor("new.service", "ActiveState=active", "SubState=running")
 	if wants := m.Show("multi-user.target", "Wants")["Wants"]; !slices.Contains(strings.Fields(wants), "new.service") {
 		t.Errorf("the next boot would not start it: %s", wants)
 	}
@@ -195,7 +194,7 @@ func checkDroppedIn(t *testing.T, m *labtest.Machine) {
 	}
 	m.Run("systemctl", "daemon-reload")
 	m.Run("systemctl", "stop", "new.service")
-	m.WaitFor(10*time.Second, "new.service", "LoadState=not-found", "ActiveState=inactive")
+	m.WaitFor("new.service", "LoadState=not-found", "ActiveState=inactive")
 }
 
 // checkChanged changes a policy under its running service.
@@ -203,10 +202,10 @@ func checkChanged(t *testing.T, m *labtest.Machine) {
 	t.Helper()
 	pid := m.Show("web.service", "MainPID")["MainPID"]
 	m.Write(policyDir+"web.yaml", sleeper("web", "description: another\n"), 0o644)
-	m.WaitFor(10*time.Second, "web.service", "NeedDaemonReload=yes")
+	m.WaitFor("web.service", "NeedDaemonReload=yes")
 	m.Write("/etc/systemd/system/app.service", "[Service]\nExecStart=/bin/sleep 2000\n", 0o644)
 	m.Run("systemctl", "daemon-reload")
-	m.WaitFor(10*time.Second, "web.service", "NeedDaemonReload=no", "Description=another", "MainPID="+pid)
+	m.WaitFor("web.service", "NeedDaemonReload=no", "Description=another", "MainPID="+pid)
 	if show := m.Show("app.service", "FragmentPath"); show["FragmentPath"] != "/etc/systemd/system/app.service" {
 		t.Errorf("beside the administrator's own unit it is %v", show)
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
@@ -92,13 +91,13 @@ func checkHardened(t *testing.T, m *labtest.Machine, name string, checks int, re
 		t.Fatalf("it does not start: %s\n%s", result.Stderr, strings.Join(m.Journal(unit, 30), "\n"))
 	}
 	healthy := fmt.Sprintf("live %d/%d", checks, checks)
-	m.WaitUntil(10*time.Second, unit, func(p lab.Properties) bool { return strings.Contains(p["StatusText"], healthy) }, "StatusText")
+	m.WaitUntil(unit, func(p lab.Properties) bool { return strings.Contains(p["StatusText"], healthy) }, "StatusText")
 	if reloads {
 		m.Run("systemctl", "reload", unit)
 		m.Run("test", "-e", "/run/"+name+"/reloaded")
 	}
 	m.Run("systemctl", "stop", unit)
-	m.WaitFor(10*time.Second, unit, "ActiveState=inactive", "Result=success")
+	m.WaitFor(unit, "ActiveState=inactive", "Result=success")
 	m.Run("test", "-e", "/var/lib/svckit/"+name+"/stopped")
 }
 

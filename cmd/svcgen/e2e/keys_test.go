@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
@@ -166,7 +165,7 @@ func TestWhoWantsToKnowOfFailuresIsTold(t *testing.T) {
 			s.add("name: " + name + "\n" + crashes + key + ": [" + name + "-alert@%N.service]\n")
 			s.load()
 			m.Try("systemctl", "start", name+".service")
-			m.WaitFor(20*time.Second, name+".service", "ActiveState=failed")
+			m.WaitFor(name+".service", "ActiveState=failed")
 			eventually(t, m, "test", "-s", "/run/"+name+".alerts")
 			if got := strings.Split(strings.TrimSpace(m.Read("/run/"+name+".alerts")), "\n"); !told(len(got)) || got[0] != name {
 				t.Errorf("%s is told of %q", key, got)
@@ -188,10 +187,10 @@ func TestAWrappersHeartbeatIsOwed(t *testing.T) {
 		m.Run("systemctl", "start", unit)
 		for range 3 {
 			last := m.Show(unit, "WatchdogTimestampMonotonic")["WatchdogTimestampMonotonic"]
-			m.WaitUntil(10*time.Second, unit, func(p lab.Properties) bool { return p["WatchdogTimestampMonotonic"] != last }, "WatchdogTimestampMonotonic")
+			m.WaitUntil(unit, func(p lab.Properties) bool { return p["WatchdogTimestampMonotonic"] != last }, "WatchdogTimestampMonotonic")
 		}
 		m.Run("systemctl", "kill", "--kill-who=main", "--signal=STOP", unit)
-		m.WaitFor(10*time.Second, unit, "ActiveState=failed", "Result=watchdog")
+		m.WaitFor(unit, "ActiveState=failed", "Result=watchdog")
 		m.Run("rm", "-r", unitDir+name+".service.d")
 	})
 }
@@ -213,7 +212,7 @@ restart: {base: 100ms, cap: 100ms}
 `, name))
 		s.load()
 		m.Run("systemctl", "start", name+".service")
-		m.WaitFor(20*time.Second, name+".service", "NRestarts=1", "SubState=running")
+		m.WaitFor(name+".service", "NRestarts=1", "SubState=running")
 		const want = "pre\na b file\nstopped\npre\n"
 		eventually(t, m, "grep", "-c", "stopped", "/run/"+name+".out")
 		if got := m.Read("/run/" + name + ".out"); !strings.HasPrefix(got, want) {

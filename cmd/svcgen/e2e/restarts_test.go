@@ -139,7 +139,7 @@ func crashAll(t *testing.T, m *labtest.Machine, crashes map[string]crash) map[st
 	m.Run(start...)
 	late := map[string]string{}
 	for unit, c := range crashes {
-		m.WaitFor(40*time.Second, unit+".service", "ActiveState=failed", "SubState=failed")
+		m.WaitFor(unit+".service", "ActiveState=failed", "SubState=failed")
 		late[unit] = c.late(t, m, unit)
 		m.Run("systemctl", "reset-failed", unit+".service")
 	}

@@ -57,7 +57,7 @@ func suffixed(units []string) []string {
 // wait of a first restart.
 func checkForgotten(t *testing.T, m *labtest.Machine, unit, starts string) {
 	t.Helper()
-	m.WaitUntil(30*time.Second, unit, func(lab.Properties) bool { return len(uptimes(t, m, starts)) == 5 }, "NRestarts")
+	m.WaitUntil(unit, func(lab.Properties) bool { return len(uptimes(t, m, starts)) == 5 }, "NRestarts")
 	times, ends := uptimes(t, m, starts), uptimes(t, m, starts+"-end")
 	journal := strings.Join(m.Journal(unit, 60), "\n")
 	for i, least := range []time.Duration{200 * time.Millisecond, 600 * time.Millisecond, 1800 * time.Millisecond} {

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
@@ -91,9 +90,9 @@ func TestEveryKindOfCheckWorksInASandbox(t *testing.T) {
 				if got := m.Try("systemctl", "start", unit); got.Code != 0 {
 					t.Fatalf("it does not start:\n%s", strings.Join(m.Journal(unit, 30), "\n"))
 				}
-				m.WaitUntil(20*time.Second, unit, func(p lab.Properties) bool { return strings.Contains(p["StatusText"], "live 1/1") }, "StatusText")
+				m.WaitUntil(unit, func(p lab.Properties) bool { return strings.Contains(p["StatusText"], "live 1/1") }, "StatusText")
 				m.Run("systemctl", "kill", "--kill-who=main", "--signal=USR1", unit)
-				m.WaitFor(20*time.Second, unit, "ActiveState=failed")
+				m.WaitFor(unit, "ActiveState=failed")
 				if got := m.Show(unit, "Result", "ExecMainStatus"); got["ExecMainStatus"] != "69" {
 					t.Errorf("Result=%s ExecMainStatus=%s; want exit-code, 69 (unhealthy)", got["Result"], got["ExecMainStatus"])
 				}

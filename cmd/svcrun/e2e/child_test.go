@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -112,7 +111,7 @@ func inspected(t *testing.T, m *labtest.Machine, s setting, svcrun bool) inspect
 	m.Run("systemctl", "start", unit)
 	text := fileOnceThere(t, m, "/run/child/"+unit)
 	m.Run("systemctl", "kill", "--signal=KILL", unit)
-	m.WaitFor(10*time.Second, unit, "MainPID=0")
+	m.WaitFor(unit, "MainPID=0")
 	return sortOut(text, unit)
 }
 

@@ -142,7 +142,7 @@ func (b *batch) killAll(random *rand.Rand) {
 		script += killedAtAMoment(unit, i%2 == 1, random)
 	}
 	b.m.Run("sh", "-c", script+"wait")
-	b.until(30*time.Second, "failed", "dead")
+	b.until("failed", "dead")
 	for unit, left := range b.processes() {
 		b.t.Errorf("%d processes of %s are left", left, unit)
 	}
@@ -157,7 +157,7 @@ func (b *batch) killAll(random *rand.Rand) {
 func (b *batch) startAgain() (closedByNextStart int) {
 	b.t.Helper()
 	b.start()
-	for unit, state := range b.until(30*time.Second, "running", "failed", "dead") {
+	for unit, state := range b.until("running", "failed", "dead") {
 		if state != "running" {
 			b.t.Fatalf("%s does not start again, it is %s:\n%s", unit, state, strings.Join(b.m.Journal(unit, 20), "\n"))
 		}

@@ -61,7 +61,7 @@ func TestAsPID1OfANamespaceItEndsAsItsChildDoes(t *testing.T) {
 		b.install(units)
 		b.keep()
 		b.start()
-		b.until(20*time.Second, "dead", "failed")
+		b.until("dead", "failed")
 		shown := b.show(b.units, "Result", "ExecMainStatus")
 		for name, e := range endings {
 			if got := shown[b.unit(name)]; (got["Result"] != e.result || got["ExecMainStatus"] != e.status) && !alien(t, m, b.unit(name)) {
@@ -83,9 +83,9 @@ func TestAsPID1OfANamespaceItDrainsAndLeavesNobody(t *testing.T) {
 		b.install(map[string]string{"drained": private(drained.lines) + drained.unit(), "deaf": private(deaf.lines) + deaf.unit()})
 		b.keep()
 		b.start()
-		b.until(20*time.Second, "running")
+		b.until("running")
 		m.Try(append([]string{"systemctl", "stop"}, b.units...)...)
-		b.until(20*time.Second, "dead", "failed")
+		b.until("dead", "failed")
 		shown := b.show(b.units, "Result", "ExecMainStatus")
 		for name, want := range map[string]string{"drained": "0", "deaf": "137"} { // 128 and KILL
 			if alien(t, m, b.unit(name)) {

@@ -41,7 +41,7 @@ func started(m *labtest.Machine, unit, flags, actions string, lines ...string) {
 func TestGrandchildSpeaksUnderNotifyAccessMain(t *testing.T) {
 	onEachSpoken(t, func(t *testing.T, m *labtest.Machine, unit string) {
 		started(m, unit, "--ready=notify", `fork=say=STATUS=warm;say=READY=1;say=ERRNO=7 wait`)
-		m.WaitFor(20*time.Second, unit, "ActiveState=active", "StatusText=ready 1/1 · child: warm", "StatusErrno=7")
+		m.WaitFor(unit, "ActiveState=active", "StatusText=ready 1/1 · child: warm", "StatusErrno=7")
 	})
 }
 
@@ -52,14 +52,14 @@ func TestWhatTheServiceSaysOfItsErrorsIsTheUnits(t *testing.T) {
 		if m.Version() >= 257 {
 			want = append(want, "StatusBusError=org.x.Failed", "StatusVarlinkError=org.y.Failed")
 		}
-		m.WaitFor(20*time.Second, unit, want...)
+		m.WaitFor(unit, want...)
 	})
 }
 
 func TestThousandSendersThatExitAtOnceAreAllHeard(t *testing.T) {
 	onEachSpoken(t, func(t *testing.T, m *labtest.Machine, unit string) {
 		started(m, unit, "--ready=notify", "each=1000,store=n# say=READY=1 wait", "FileDescriptorStoreMax=2000")
-		m.WaitFor(20*time.Second, unit, "NFileDescriptorStore=1000")
+		m.WaitFor(unit, "NFileDescriptorStore=1000")
 		if n := descriptors(t, m, unit); n > 30 {
 			t.Errorf("svcrun holds %d descriptors after it passed 1000 on", n)
 		}
@@ -77,7 +77,7 @@ func TestStoredDescriptorComesBackAfterARestart(t *testing.T) {
 	onEachSpoken(t, func(t *testing.T, m *labtest.Machine, unit string) {
 		file := "/run/speaker/" + unit
 		started(m, unit, "--ready=notify", "stored="+file+" store=db store=cache barrier say=READY=1 wait", "FileDescriptorStoreMax=10")
-		m.WaitFor(20*time.Second, unit, "NFileDescriptorStore=2")
+		m.WaitFor(unit, "NFileDescriptorStore=2")
 		if got := m.Read(file); got != "" {
 			t.Fatalf("%q has come back before anything was stored", got)
 		}
@@ -93,9 +93,9 @@ func TestStoredDescriptorComesBackAfterARestart(t *testing.T) {
 func TestStoredDescriptorIsRemovedByItsName(t *testing.T) {
 	onEachSpoken(t, func(t *testing.T, m *labtest.Machine, unit string) {
 		started(m, unit, "--ready=notify", `store=a store=b store=c say=READY=1 on=USR1,say=FDSTOREREMOVE=1\\nFDNAME=b wait`, "FileDescriptorStoreMax=10")
-		m.WaitFor(20*time.Second, unit, "NFileDescriptorStore=3")
+		m.WaitFor(unit, "NFileDescriptorStore=3")
 		m.Run("systemctl", "kill", "--kill-who=main", "--signal=USR1", unit)
-		m.WaitFor(20*time.Second, unit, "NFileDescriptorStore=2")
+		m.WaitFor(unit, "NFileDescriptorStore=2")
 	})
 }
 
@@ -104,7 +104,7 @@ func TestScriptThatNotifiesReturnsFromItsBarrier(t *testing.T) {
 		m.InstallUnit(unit, service("TimeoutStartSec=20",
 			`ExecStart=/usr/bin/svcrun --ready=notify -- /bin/sh -c "systemd-notify --status=loading && systemd-notify --ready --status=loaded && touch /run/speaker/%n && exec sleep 86400"`))
 		m.Run("systemctl", "start", unit)
-		m.WaitFor(20*time.Second, unit, "StatusText=ready 1/1 · child: loaded")
+		m.WaitFor(unit, "StatusText=ready 1/1 · child: loaded")
 		m.Run("sh", "-c", "for i in $(seq 500); do [ -e /run/speaker/"+unit+" ] && exit 0; sleep 0.01; done; exit 1")
 	})
 }
@@ -126,9 +126,9 @@ func TestChildThatHasDroppedToNobodyIsHeard(t *testing.T) {
 			`ExecStopPost=/bin/sh -c "systemctl show -P StatusErrno %n >/run/speaker/%n"`, `ExecStart=/usr/bin/svcrun --runtime-dir=%t/svckit/%N --ready=notify -- `+
 				`/usr/bin/setpriv --reuid=65534 --regid=65534 --clear-groups /usr/bin/speaker say=READY=1\\nSTATUS=dropped "on=USR1,say=ERRNO=9;exit=0" wait`))
 		m.Run("systemctl", "start", unit)
-		m.WaitFor(20*time.Second, unit, "StatusText=ready 1/1 · child: dropped")
+		m.WaitFor(unit, "StatusText=ready 1/1 · child: dropped")
 		m.Run("systemctl", "kill", "--kill-who=main", "--signal=USR1", unit) // its last word is heard as well
-		m.WaitFor(20*time.Second, unit, "ActiveState=inactive", "Result=success")
+		m.WaitFor(unit, "ActiveState=inactive", "Result=success")
 		if got := m.Read("/run/speaker/" + unit); got != "9\n" {
 			t.Errorf("the manager has heard ERRNO=%s; want 9", got)
 		}
@@ -138,7 +138,7 @@ func TestChildThatHasDroppedToNobodyIsHeard(t *testing.T) {
 func TestNotifyAccessAndMainPIDOfTheServiceAreNotTheUnits(t *testing.T) {
 	onEachSpoken(t, func(t *testing.T, m *labtest.Machine, unit string) {
 		started(m, unit, "--ready=notify", `say=NOTIFYACCESS=all say=NOTIFYACCESS=all say=MAINPIDFD=1 name say=MAINPID=1 say=READY=1\\nSTATUS=said barrier wait`)
-		m.WaitFor(20*time.Second, unit, "StatusText=ready 1/1 · child: said")
+		m.WaitFor(unit, "StatusText=ready 1/1 · child: said")
 		got := m.Show(unit, "MainPID", "NotifyAccess")
 		comm := strings.TrimSpace(m.Run("cat", "/proc/"+got["MainPID"]+"/comm"))
 		if comm != "svcrun" || got["NotifyAccess"] != "main" {
@@ -157,7 +157,7 @@ func TestDaemonThatExecutesItselfAnewByForkingStaysUp(t *testing.T) {
 			t.Fatalf("the unit is %s after the old process has ended", got)
 		}
 		m.Run("touch", file+".end")
-		m.WaitFor(20*time.Second, unit, "ActiveState=failed", "Result=exit-code", "ExecMainStatus=4")
+		m.WaitFor(unit, "ActiveState=failed", "Result=exit-code", "ExecMainStatus=4")
 	})
 }
 
@@ -165,7 +165,7 @@ func TestTriggerOfTheServiceIsTheManagersWatchdog(t *testing.T) {
 	onEachSpoken(t, func(t *testing.T, m *labtest.Machine, unit string) {
 		started(m, unit, "--ready=notify", "say=READY=1 on=USR1,say=WATCHDOG=trigger wait", "LimitCORE=0")
 		m.Run("systemctl", "kill", "--kill-who=main", "--signal=USR1", unit)
-		m.WaitFor(20*time.Second, unit, "ActiveState=failed", "Result=watchdog")
+		m.WaitFor(unit, "ActiveState=failed", "Result=watchdog")
 	})
 }
 
@@ -209,7 +209,7 @@ func TestHostileDatagramsCostAWarningAKindAndNothingElse(t *testing.T) {
 	onEachSpoken(t, func(t *testing.T, m *labtest.Machine, unit string) {
 		one := `say=noise say=A=\\0 say=A=\\xff say=A=%%5000x pass=253,A=1 pass=1,STATUS=x pass=2,BARRIER=1 say=BARRIER=1 pass=253,noise say= `
 		started(m, unit, "--ready=notify", strings.Repeat(one, 50)+`say=READY=1\\nSTATUS=done wait`)
-		m.WaitFor(20*time.Second, unit, "StatusText=ready 1/1 · child: done")
+		m.WaitFor(unit, "StatusText=ready 1/1 · child: done")
 		if n := descriptors(t, m, unit); n > 30 {
 			t.Errorf("svcrun holds %d descriptors", n)
 		}
@@ -247,7 +247,7 @@ func TestFloodHoldsUpNeitherHeartbeatNorStop(t *testing.T) {
 		} else {
 			t.Logf("under the flood svcrun holds %d KiB, and a stop takes %v", kib, d)
 		}
-		m.WaitFor(20*time.Second, unit, "ActiveState=inactive", "Result=success")
+		m.WaitFor(unit, "ActiveState=inactive", "Result=success")
 	})
 }
 
@@ -266,7 +266,7 @@ func TestTimeThatTheServiceAsksForIsGivenWithinSvcrunsOwn(t *testing.T) {
 					m.Run("sleep", "4")
 					m.Run("touch", file)
 				}
-				m.WaitUntil(20*time.Second, unit, func(p lab.Properties) bool {
+				m.WaitUntil(unit, func(p lab.Properties) bool {
 					return p["ActiveState"] == "inactive" || p["ActiveState"] == "failed"
 				}, "ActiveState")
 				if got := m.Show(unit, "Result")["Result"]; got != c.result {
@@ -284,9 +284,9 @@ func TestRestartResetForgetsTheRestarts(t *testing.T) {
 		}
 		started(m, unit, "--ready=notify", "say=READY=1 on=USR1,exit=3 on=USR2,say=RESTART_RESET=1 wait", "Restart=always", "RestartSec=50ms")
 		m.Run("systemctl", "kill", "--kill-who=main", "--signal=USR1", unit)
-		m.WaitFor(20*time.Second, unit, "SubState=running", "NRestarts=1")
+		m.WaitFor(unit, "SubState=running", "NRestarts=1")
 		m.Run("systemctl", "kill", "--kill-who=main", "--signal=USR2", unit)
-		m.WaitFor(20*time.Second, unit, "NRestarts=0")
+		m.WaitFor(unit, "NRestarts=0")
 	})
 }
 

@@ -92,14 +92,14 @@ func TestReloadThatNeverBecomesReadyEndsAtItsTimeout(t *testing.T) {
 		if asked := m.Version() < 253; asked != (got.Code != 0) {
 			t.Errorf("systemctl reload exits %d: %s", got.Code, got.Stderr)
 		}
-		m.WaitFor(20*time.Second, unit, "ActiveState=active", "SubState=running")
+		m.WaitFor(unit, "ActiveState=active", "SubState=running")
 		journalHas(t, m, unit, "svcrun: reload: not ready within 2s: ready 0/1, waiting for exec:cmp")
 		if text := m.Show(unit, "StatusText")["StatusText"]; !strings.HasPrefix(text, "ready 1/1, the last reload failed: not ready within 2s") {
 			t.Errorf("the status is %q", text)
 		}
 		want("second")
 		m.Run("systemctl", "reload", unit)
-		m.WaitFor(20*time.Second, unit, "SubState=running", "StatusText=ready 1/1")
+		m.WaitFor(unit, "SubState=running", "StatusText=ready 1/1")
 	})
 }
 
@@ -121,7 +121,7 @@ func TestReloadCommandThatFailsIsAWarning(t *testing.T) {
 		if asked := m.Version() < 253; asked != (got.Code != 0) {
 			t.Errorf("systemctl reload exits %d: %s", got.Code, got.Stderr)
 		}
-		m.WaitFor(20*time.Second, unit, "SubState=running")
+		m.WaitFor(unit, "SubState=running")
 		journalHas(t, m, unit, "svcrun: reload: /bin/false exited 1")
 	})
 }
@@ -134,9 +134,9 @@ func TestReloadOfAServiceThatKnowsTheProtocolEndsWithItsOwnReady(t *testing.T) {
 		m.Run("systemctl", "start", unit)
 		m.Run("systemctl", "reload", "--no-block", unit)
 		m.Run("sh", "-c", "for i in $(seq 500); do [ -e $0 ] && exit 0; sleep 0.01; done; exit 1", file+".begun")
-		m.WaitFor(20*time.Second, unit, "ActiveState=reloading", "StatusText=reloading, ready 0/1, waiting for the service's own READY=1")
+		m.WaitFor(unit, "ActiveState=reloading", "StatusText=reloading, ready 0/1, waiting for the service's own READY=1")
 		m.Run("touch", file+".go")
-		m.WaitFor(20*time.Second, unit, "SubState=running", "StatusText=ready 1/1 · child: reloaded")
+		m.WaitFor(unit, "SubState=running", "StatusText=ready 1/1 · child: reloaded")
 		m.Run("test", "-e", file+".done")
 	})
 }
@@ -147,9 +147,9 @@ func TestServiceThatReloadsByItselfIsReloadingUntilItIsReady(t *testing.T) {
 			`/usr/bin/speaker on=USR1,say=RELOADING=1 on=USR2,say=READY=1 say=READY=1 wait`))
 		m.Run("systemctl", "start", unit)
 		m.Run("systemctl", "kill", "--kill-who=main", "--signal=USR1", unit)
-		m.WaitFor(20*time.Second, unit, "ActiveState=reloading")
+		m.WaitFor(unit, "ActiveState=reloading")
 		m.Run("systemctl", "kill", "--kill-who=main", "--signal=USR2", unit)
-		m.WaitFor(20*time.Second, unit, "SubState=running")
+		m.WaitFor(unit, "SubState=running")
 	})
 }
 
@@ -158,7 +158,7 @@ func TestReloadUnderAWatchdogIsNotAborted(t *testing.T) {
 		unit, want := newReloadable(t, m, `--reload-timeout=4s "--live=exec:/bin/true,interval=200ms,timeout=200ms"`, "HUP", "WatchdogSec=1500ms")
 		want("never")
 		_ = m.Try("systemctl", "reload", unit)
-		m.WaitFor(20*time.Second, unit, "SubState=running", "Result=success", "NRestarts=0")
+		m.WaitFor(unit, "SubState=running", "Result=success", "NRestarts=0")
 	})
 }
 
@@ -167,9 +167,9 @@ func TestStopDuringAReloadIsAStop(t *testing.T) {
 		unit, want := newReloadable(t, m, "--reload-timeout=1min", "HUP")
 		want("never")
 		m.Run("systemctl", "reload", "--no-block", unit)
-		m.WaitFor(20*time.Second, unit, "ActiveState=reloading")
+		m.WaitFor(unit, "ActiveState=reloading")
 		m.Run("systemctl", "stop", unit)
-		m.WaitFor(20*time.Second, unit, "ActiveState=inactive", "Result=success")
+		m.WaitFor(unit, "ActiveState=inactive", "Result=success")
 	})
 }
 
@@ -187,7 +187,7 @@ func TestHangUpAtAnyMomentOfTheStartKillsNobody(t *testing.T) {
 	comm=$(cat "/proc/$(systemctl show -P MainPID "$0")/comm" 2>/dev/null)
 	[ "$comm" = svcrun ] && systemctl kill --kill-who=main --signal=HUP "$0"
 done; exit 2`, unit)
-		m.WaitFor(20*time.Second, unit, "SubState=running", "Result=success", "NRestarts=0")
+		m.WaitFor(unit, "SubState=running", "Result=success", "NRestarts=0")
 	})
 }
 
@@ -294,7 +294,7 @@ func TestDebiansNginxIsReloadedByTheUnitOfTheExample(t *testing.T) {
 		workers := func() string { return m.Run("pgrep", "-f", "nginx: worker process$") }
 		before := workers()
 		m.Run("systemctl", "reload", unit)
-		m.WaitFor(20*time.Second, unit, "SubState=running", "NRestarts=0", "StatusText=ready 1/1, live 1/1")
+		m.WaitFor(unit, "SubState=running", "NRestarts=0", "StatusText=ready 1/1, live 1/1")
 		if after := workers(); after == before {
 			t.Errorf("the workers are the same after the reload: %s", after)
 		}

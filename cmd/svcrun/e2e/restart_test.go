@@ -154,7 +154,7 @@ func (b *batch) decided() map[string]bool {
 	b.t.Helper()
 	b.start()
 	scheduled := map[string]bool{}
-	for unit, state := range b.until(time.Minute, "auto-restart", "failed", "dead") {
+	for unit, state := range b.until("auto-restart", "failed", "dead") {
 		scheduled[unit] = state == "auto-restart"
 	}
 	return scheduled

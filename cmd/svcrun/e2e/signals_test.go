@@ -48,11 +48,11 @@ func TestServiceUnderABusySvcrunLivesAndGetsNoSIGURG(t *testing.T) {
 		if got, want := m.Read(file), child+" TERM=0 URG=0\n"; got != want {
 			t.Errorf("after %d probes: %q; want %q", probes, got, want)
 		}
-		m.WaitFor(20*time.Second, unit, "ActiveState=active")
+		m.WaitFor(unit, "ActiveState=active")
 
 		// The same tie that must not be to one of svcrun's threads is to svcrun.
 		m.Run("systemctl", "kill", "--kill-who=main", "--signal=KILL", unit)
-		m.WaitFor(10*time.Second, unit, "ActiveState=failed")
+		m.WaitFor(unit, "ActiveState=failed")
 		m.Run("sh", "-c", "for i in $(seq 500); do kill -0 "+child+" || exit 0; sleep 0.01; done; exit 1")
 	})
 }
@@ -97,6 +97,6 @@ func TestTERMOfSystemctlKillIsTheSameStopWithinASecondAndThenEscalates(t *testin
 			t.Errorf("after a second TERM at once the unit is %s", got)
 		}
 		m.Run("systemctl", "kill", "--kill-who=main", "--signal=TERM", unit)
-		m.WaitFor(20*time.Second, unit, "ActiveState=inactive", "Result=success")
+		m.WaitFor(unit, "ActiveState=inactive", "Result=success")
 	})
 }

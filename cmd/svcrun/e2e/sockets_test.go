@@ -129,7 +129,7 @@ func TestConnectionThatCameWhileTheServiceWasDownIsServed(t *testing.T) {
 		pid := a.answer(a.dial())
 		for range 2 { // automatic restarts, with a connection that waits for the new service
 			m.Run("kill", "-KILL", pid)
-			m.WaitFor(10*time.Second, a.unit+".service", "SubState=auto-restart")
+			m.WaitFor(a.unit+".service", "SubState=auto-restart")
 			before := pid
 			if pid = a.answer(a.dial()); pid == before {
 				t.Fatalf("%s was killed, and has answered", before)
@@ -198,9 +198,9 @@ func TestActivatedServiceSaysThatItIsReadyOnADescriptor(t *testing.T) {
 		m.InstallUnit(unit, service(
 			`ExecStart=/usr/bin/svcrun --ready=fd:9 -- /bin/sh -c 'while [ ! -e /run/%N.go ]; do sleep 0.05; done; echo ready >/proc/self/fd/9; exec 9>&-; exec sleep 1000'`))
 		m.Run("systemctl", "start", "--no-block", unit)
-		m.WaitFor(10*time.Second, unit, "SubState=start")
+		m.WaitFor(unit, "SubState=start")
 		m.Write("/run/"+strings.TrimSuffix(unit, ".service")+".go", "", 0o644)
-		m.WaitFor(10*time.Second, unit, "SubState=running")
+		m.WaitFor(unit, "SubState=running")
 	})
 }
 

@@ -3,7 +3,6 @@ package e2e
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
@@ -37,7 +36,7 @@ func TestChildThatExitsBeforeItIsReadyEndsItsStartAtOnce(t *testing.T) {
 				if started != (c.result == "success") {
 					t.Errorf("systemctl start says %v", started)
 				}
-				m.WaitUntil(10*time.Second, unit, ended, "ActiveState")
+				m.WaitUntil(unit, ended, "ActiveState")
 				got := m.Show(unit, "Result", "ExecMainStatus")
 				if got["Result"] != c.result || got["ExecMainStatus"] != c.status {
 					t.Errorf("the unit is %v; want %s, %s", got, c.result, c.status)

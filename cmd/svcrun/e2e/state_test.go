@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
@@ -25,14 +24,14 @@ func TestRunsAreRememberedInASandbox(t *testing.T) {
 		held := func(p lab.Properties) bool { return strings.HasPrefix(p["StatusText"], "start held back until ") }
 
 		m.Run("systemctl", "start", "--no-block", unit) // run 1 fails
-		m.WaitUntil(20*time.Second, unit, held, "StatusText")
+		m.WaitUntil(unit, held, "StatusText")
 		if got := m.Run("/usr/bin/svcrun", "--forget", "--runtime-dir=/run/svckit/"+name); strings.TrimSpace(got) != "1 failure forgotten" {
 			t.Errorf("svcrun --forget says %q", got)
 		}
 		m.Write("/run/"+name+".good", "", 0o644)
 		m.Run("systemctl", "restart", unit) // run 2 is held back and stopped, run 3 is not held back
 		m.Run("systemctl", "kill", "--kill-whom=main", "--signal=KILL", unit)
-		m.WaitUntil(20*time.Second, unit, held, "StatusText") // run 4
+		m.WaitUntil(unit, held, "StatusText") // run 4
 		m.Run("systemctl", "stop", unit)
 
 		runs := "/var/lib/svckit/" + name + "/runs/"

@@ -288,7 +288,7 @@ func TestStubbornServiceIsGoneWithinTheDerivedBound(t *testing.T) {
 		b.keep()
 		b.start()
 		m.Try(append([]string{"systemctl", "stop"}, b.units...)...)
-		b.until(time.Minute, "dead", "failed")
+		b.until("dead", "failed")
 		shown := b.show(b.units, "Result", "ExecMainStatus", "ActiveExitTimestampMonotonic", "InactiveEnterTimestampMonotonic")
 		said, left := b.said(), b.processes()
 		for _, s := range stubborns() {

@@ -3,7 +3,6 @@ package e2e
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/svckit/svckit/internal/lab/labtest"
 )
@@ -19,7 +18,7 @@ func TestUnhealthyServiceIsAbortedByTheManagerAndTheCoreIsTheServices(t *testing
 		m.InstallUnit(unit, service("LimitCORE=infinity", "WorkingDirectory=/tmp", "WatchdogSec=60",
 			`ExecStart=/usr/bin/svcrun --on-unhealthy=abort "--live=exec:/bin/sh -c 'exit 1',interval=50ms,timeout=50ms,failures=2" -- /bin/sleep 86400`))
 		m.Run("systemctl", "start", unit)
-		m.WaitFor(20*time.Second, unit, "ActiveState=failed")
+		m.WaitFor(unit, "ActiveState=failed")
 		got := m.Show(unit, "Result", "ExecMainCode", "ExecMainStatus")
 		if got["Result"] != "watchdog" || got["ExecMainStatus"] != "6" {
 			t.Errorf("Result=%s ExecMainStatus=%s; want watchdog, 6 (SIGABRT)", got["Result"], got["ExecMainStatus"])
@@ -35,7 +34,7 @@ func TestCoreAfterTheWatchdogsAbortIsTheServices(t *testing.T) {
 			"WorkingDirectory=%t/cores/%N", "WatchdogSec=60",
 			`ExecStart=/usr/bin/svcrun --runtime-dir=%t/svckit/%N --ready=exec:/bin/true --live=notify,timeout=100ms,failures=1 --on-unhealthy=abort -- /bin/sleep 86400`))
 		m.Run("systemctl", "start", unit)
-		m.WaitFor(20*time.Second, unit, "ActiveState=failed", "Result=watchdog")
+		m.WaitFor(unit, "ActiveState=failed", "Result=watchdog")
 		if got := m.Show(unit, "ExecMainCode")["ExecMainCode"]; got != "3" { // CLD_DUMPED
 			t.Errorf("ExecMainCode=%s; want 3, a core", got)
 		}
@@ -55,7 +54,7 @@ func TestStoppedSvcrunItselfIsNoticedByTheManagersWatchdog(t *testing.T) {
 			`ExecStart=/usr/bin/svcrun "--live=exec:/bin/true,interval=200ms,timeout=200ms" -- /bin/sleep 86400`))
 		m.Run("systemctl", "start", unit)
 		m.Run("systemctl", "kill", "--kill-who=main", "--signal=STOP", unit)
-		m.WaitFor(20*time.Second, unit, "ActiveState=failed")
+		m.WaitFor(unit, "ActiveState=failed")
 		if got := m.Show(unit, "Result")["Result"]; got != "watchdog" {
 			t.Errorf("Result=%s; want watchdog", got)
 		}
@@ -71,7 +70,7 @@ func TestHeartbeatsKeepAServiceAliveBeyondManyWatchdogPeriods(t *testing.T) {
 		m.InstallUnit(unit, service("WatchdogSec=1",
 			`ExecStart=/usr/bin/svcrun "--live=exec:/bin/true,interval=200ms,timeout=200ms" -- /bin/sleep 3`))
 		m.Run("systemctl", "start", unit)
-		m.WaitFor(20*time.Second, unit, "ActiveState=inactive")
+		m.WaitFor(unit, "ActiveState=inactive")
 		if got := m.Show(unit, "Result")["Result"]; got != "success" {
 			t.Errorf("Result=%s after 3 s of WatchdogSec=1; want success", got)
 		}
@@ -85,7 +84,7 @@ func TestDrainLongerThanTheWatchdogIsNotAborted(t *testing.T) {
 			`ExecStart=/usr/bin/svcrun --drain-delay=3s "--live=exec:/bin/true,interval=200ms,timeout=200ms" -- /bin/sleep 86400`))
 		m.Run("systemctl", "start", unit)
 		m.Run("systemctl", "stop", unit)
-		m.WaitFor(20*time.Second, unit, "ActiveState=inactive")
+		m.WaitFor(unit, "ActiveState=inactive")
 		if got := m.Show(unit, "Result")["Result"]; got != "success" {
 			t.Errorf("Result=%s; want success: a drain of 3 s under WatchdogSec=1", got)
 		}
@@ -102,7 +101,7 @@ func TestDrainIsNotAbortedHoweverLoudTheServiceBeats(t *testing.T) {
 				started(m, unit, "--ready=notify --drain-delay=2500ms "+live,
 					"say=READY=1 every=50ms,say=WATCHDOG=1 every=70ms,say=WATCHDOG_USEC=500000 wait", "WatchdogSec=1", "TimeoutStopSec=20")
 				m.Run("systemctl", "stop", unit)
-				m.WaitFor(20*time.Second, unit, "ActiveState=inactive", "Result=success")
+				m.WaitFor(unit, "ActiveState=inactive", "Result=success")
 			})
 		})
 	}

@@ -131,7 +131,7 @@ func TestARestartThatItsDependencyPreventedIsTold(t *testing.T) {
 			m.Run("systemctl", "start", "needs.service")
 			m.Run("systemctl", "stop", "--job-mode=ignore-dependencies", "needed.service")
 			m.Write("/run/go", "", 0o644)
-			m.WaitFor(awaited, "needed.service", "ActiveState=failed")
+			m.WaitFor("needed.service", "ActiveState=failed")
 			want := "stranded dependency +read-log +list-failed +start"
 			if m.Version() < 254 {
 				want = "down dependency +read-log +list-failed +start"

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
@@ -27,8 +26,8 @@ func TestForgetEndsWhatHoldsAServiceBack(t *testing.T) {
 			m.InstallUnit("delayed.service", limits+"RuntimeDirectory=svckit/%N\nRuntimeDirectoryPreserve=restart\nType=notify\nExecStart="+
 				svcrun+" --runtime-dir=%t/svckit/%N --ready=exec:/bin/false --start-timeout=500ms --start-delay=base=1h,cap=1h -- /bin/sleep 1000\n")
 			m.Run("systemctl", "start", "--no-block", "bare.service", "delayed.service")
-			m.WaitFor(20*time.Second, "bare.service", "ActiveState=failed", "NRestarts=2")
-			m.WaitUntil(20*time.Second, "delayed.service", func(p lab.Properties) bool {
+			m.WaitFor("bare.service", "ActiveState=failed", "NRestarts=2")
+			m.WaitUntil("delayed.service", func(p lab.Properties) bool {
 				return p["NRestarts"] == "1" && strings.Contains(p["StatusText"], "restart 1")
 			}, "NRestarts", "StatusText")
 

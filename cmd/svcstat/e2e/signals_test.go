@@ -68,7 +68,7 @@ func checkSignals(t *testing.T, m *labtest.Machine, told map[string]answer) {
 	m.Run("systemctl", "daemon-reload")
 	m.Run(start...)
 	for _, unit := range start[2:] {
-		m.WaitUntil(awaited, unit, func(p lab.Properties) bool { return p["ActiveState"] != "active" }, "ActiveState")
+		m.WaitUntil(unit, func(p lab.Properties) bool { return p["ActiveState"] != "active" }, "ActiveState")
 	}
 	m.Run("journalctl", "--sync")
 	for unit, got := range ask(onMachine(m), start[2:]) {

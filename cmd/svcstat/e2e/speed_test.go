@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
@@ -55,7 +54,7 @@ func BenchmarkHistory(b *testing.B) {
 	m.InstallUnit("talks.service", "[Unit]\nStartLimitIntervalSec=0\n[Service]\nExecStart=/run/programs/talks\nRestart=on-failure\n"+
 		"RestartSec=1ms\nLogRateLimitIntervalSec=0\n")
 	m.Run("systemctl", "start", "talks.service")
-	m.WaitUntil(5*time.Minute, "talks.service", func(p lab.Properties) bool {
+	m.WaitUntil("talks.service", func(p lab.Properties) bool {
 		n, err := strconv.Atoi(p["NRestarts"])
 		return err == nil && n >= restarts
 	}, "NRestarts")

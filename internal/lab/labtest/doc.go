@@ -11,7 +11,7 @@
 //		m.Install(svcrun, "/usr/local/bin/svcrun", 0o755)
 //		m.InstallUnit(unit, "[Service]\nType=notify\nExecStart=/usr/local/bin/svcrun -- ...\n")
 //		m.Run("systemctl", "start", unit)
-//		m.WaitFor(5*time.Second, unit, "SubState=running", "NRestarts=0")
+//		m.WaitFor(unit, "SubState=running", "NRestarts=0")
 //		...
 //	}
 //

@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
@@ -30,7 +29,7 @@ func TestUnitIsGoneAfterItsTest(t *testing.T) {
 		unit = m.UnitName()
 		m.InstallUnit(unit, "[Service]\nRestart=always\nExecStart=/bin/sh -c 'trap \"\" TERM; sleep 1000; sleep 1000'\n")
 		m.Run("systemctl", "start", unit)
-		m.WaitUntil(5*time.Second, unit, func(p lab.Properties) bool { return p["MainPID"] != "0" }, "MainPID")
+		m.WaitUntil(unit, func(p lab.Properties) bool { return p["MainPID"] != "0" }, "MainPID")
 	})
 	if show := m.Show(unit, "ActiveState", "LoadState"); show["ActiveState"] != "inactive" || show["LoadState"] != "not-found" {
 		t.Errorf("after its test the unit is %v", show)

@@ -11,9 +11,15 @@ import (
 	"github.com/svckit/svckit/internal/lab"
 )
 
-// commandBound is how long a command may take in a machine; a test that needs
-// longer calls Machine.Exec with a context of its own.
-const commandBound = 100 * time.Second
+const (
+	// commandBound is how long a command may take in a machine; a test that needs
+	// longer calls Machine.Exec with a context of its own.
+	commandBound = 100 * time.Second
+	// patience is how long a test waits for what has to come. It is no promise of
+	// the product's, only an end: a loaded machine takes many times what an idle
+	// one does.
+	patience = 2 * time.Minute
+)
 
 // A Machine is one test's view of a machine: what cannot be done ends the test.
 type Machine struct {
@@ -103,20 +109,19 @@ func (m *Machine) Show(unit string, properties ...string) lab.Properties {
 	return show
 }
 
-// WaitFor waits for at most bound until the unit's properties have the values
-// wanted, each "NAME=VALUE".
-func (m *Machine) WaitFor(bound time.Duration, unit string, wanted ...string) {
+// WaitFor waits until the unit's properties have the values wanted, each
+// "NAME=VALUE".
+func (m *Machine) WaitFor(unit string, wanted ...string) {
 	m.tb.Helper()
-	ctx, cancel := context.WithTimeout(m.tb.Context(), bound)
+	ctx, cancel := context.WithTimeout(m.tb.Context(), patience)
 	defer cancel()
 	m.must(m.Machine.WaitFor(ctx, unit, wanted...))
 }
 
-// WaitUntil waits for at most bound until a condition on some properties of the
-// unit holds.
-func (m *Machine) WaitUntil(bound time.Duration, unit string, holds func(lab.Properties) bool, properties ...string) {
+// WaitUntil waits until a condition on some properties of the unit holds.
+func (m *Machine) WaitUntil(unit string, holds func(lab.Properties) bool, properties ...string) {
 	m.tb.Helper()
-	ctx, cancel := context.WithTimeout(m.tb.Context(), bound)
+	ctx, cancel := context.WithTimeout(m.tb.Context(), patience)
 	defer cancel()
 	m.must(m.Machine.WaitUntil(ctx, unit, holds, properties...))
 }

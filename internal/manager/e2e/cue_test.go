@@ -60,7 +60,7 @@ type cue struct {
 type act struct{ begun, done time.Time }
 
 // cueBound is the longest that is waited for one event.
-const cueBound = 20 * time.Second
+const cueBound = time.Minute
 
 func (p *play) run(ctx context.Context) error {
 	for i, c := range p.cues {

@@ -356,7 +356,7 @@ func (s *onSystemd) sure(ctx context.Context, unit string, o observation) error 
 			told = append(told, r.result)
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, cueBound)
 	defer cancel()
 	err := until(ctx, func() bool {
 		s.mu.Lock()
