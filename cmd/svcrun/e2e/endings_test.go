@@ -59,8 +59,8 @@ func (e ending) unit(svcrun bool) string {
 	return fmt.Sprintf(`[Service]
 Type=%s
 LimitCORE=%s
-WorkingDirectory=/tmp
-RuntimeDirectory=svckit/%%N
+RuntimeDirectory=svckit/%%N cores/%%N
+WorkingDirectory=%%t/cores/%%N
 ExecStart=%s/bin/sh -c "%s"
 ExecStopPost=-/bin/sh -c "echo Result=$SERVICE_RESULT $EXIT_CODE $EXIT_STATUS >/run/endings/%%N.new; mv /run/endings/%%N.new /run/endings/%%N"
 `, kind, limit, before, e.shell)

@@ -39,6 +39,11 @@ type last struct {
 	without string // of the unit without svcrun
 }
 
+// cores allows cores, each in a directory of its unit's own: of two processes
+// that dump to one path at once, one may leave no core (Linux: fs/coredump.c,
+// which removes what is there and then opens with O_EXCL).
+const cores = "LimitCORE=infinity\nWorkingDirectory=%t/cores/%N"
+
 var lasts = []last{
 	{name: "exit-0", end: "clean", shell: "exit 0"},
 	{name: "exit-1", end: "unclean", shell: "exit 1"},
@@ -53,9 +58,9 @@ var lasts = []last{
 	{name: "kill", end: "signal", shell: "kill -KILL $$$$"},
 	{name: "kill-prevented", end: "prevented", shell: "kill -KILL $$$$", lines: "RestartPreventExitStatus=SIGKILL"},
 	{name: "segv", end: "signal", shell: "kill -SEGV $$$$"},
-	{name: "segv-core", end: "signal", shell: "kill -SEGV $$$$", lines: "LimitCORE=infinity\nWorkingDirectory=/tmp"},
-	{name: "segv-core-prevented", end: "prevented", shell: "kill -SEGV $$$$", lines: "LimitCORE=infinity\nWorkingDirectory=/tmp\nRestartPreventExitStatus=SIGSEGV"},
-	{name: "core-as-success", end: "signal", shell: "kill -ABRT $$$$", lines: "LimitCORE=infinity\nWorkingDirectory=/tmp\nSuccessExitStatus=SIGABRT"},
+	{name: "segv-core", end: "signal", shell: "kill -SEGV $$$$", lines: cores},
+	{name: "segv-core-prevented", end: "prevented", shell: "kill -SEGV $$$$", lines: cores + "\nRestartPreventExitStatus=SIGSEGV"},
+	{name: "core-as-success", end: "signal", shell: "kill -ABRT $$$$", lines: cores + "\nSuccessExitStatus=SIGABRT"},
 	{name: "protocol", end: "abnormal", shell: "exit 0", flags: "--ready=notify", notify: true},
 	{name: "timeout", end: "abnormal", shell: "exec sleep 1000", lines: "RuntimeMaxSec=1"},
 	{
@@ -85,7 +90,7 @@ Type=%s
 Restart=%s
 RestartSec=1h
 LimitCORE=0
-RuntimeDirectory=svckit/%%N
+RuntimeDirectory=svckit/%%N cores/%%N
 %s
 %s
 ExecStart=%s/bin/sh -c "%s"

@@ -15,8 +15,8 @@ func service(lines ...string) string {
 func TestUnhealthyServiceIsAbortedByTheManagerAndTheCoreIsTheServices(t *testing.T) {
 	onEach(t, func(t *testing.T, m *labtest.Machine) {
 		unit := m.UnitName()
-		m.InstallUnit(unit, service("LimitCORE=infinity", "WorkingDirectory=/tmp", "WatchdogSec=60",
-			`ExecStart=/usr/bin/svcrun --on-unhealthy=abort "--live=exec:/bin/sh -c 'exit 1',interval=50ms,timeout=50ms,failures=2" -- /bin/sleep 86400`))
+		m.InstallUnit(unit, service("LimitCORE=infinity", "RuntimeDirectory=svckit/%N cores/%N", "WorkingDirectory=%t/cores/%N", "WatchdogSec=60",
+			`ExecStart=/usr/bin/svcrun --runtime-dir=%t/svckit/%N --on-unhealthy=abort "--live=exec:/bin/sh -c 'exit 1',interval=50ms,timeout=50ms,failures=2" -- /bin/sleep 86400`))
 		m.Run("systemctl", "start", unit)
 		m.WaitFor(unit, "ActiveState=failed")
 		got := m.Show(unit, "Result", "ExecMainCode", "ExecMainStatus")

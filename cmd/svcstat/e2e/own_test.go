@@ -53,7 +53,7 @@ var ownUnits = []ownUnit{
 		name: "own-clean-signal", flags: endsBy + "kill -HUP $$$$; exec sleep 100'", drive: byItself,
 		truth: []string{"ready clean (signal=HUP)"}, why: "down restart-setting +start",
 	}, {
-		name: "own-core", flags: endsBy + "kill -SEGV $$$$'", lines: "LimitCORE=infinity\nWorkingDirectory=/tmp\n", drive: byItself,
+		name: "own-core", flags: endsBy + "kill -SEGV $$$$'", lines: "LimitCORE=infinity\nRuntimeDirectory=cores/%N\nWorkingDirectory=%t/cores/%N\n", drive: byItself,
 		truth: []string{"ready core-dump signal=SEGV core"}, why: "failed restart-setting +read-log +start",
 	}, {
 		name: "own-watchdog", flags: "--live=exec:/bin/true,interval=100ms " + stays, lines: "WatchdogSec=3\nLimitCORE=0\n", drive: freeze,
