@@ -67,9 +67,9 @@ test: deps build ## everything: unit tests with the race detector, then a real s
 
 .PHONY: test-full
 test-full: export SVCKIT_FULL := 1
-test-full: deps build ## the same with the exhaustive sets, then two minutes of each fuzz target
+test-full: deps build ## the same with the exhaustive sets, then each fuzz target for FUZZTIME
 	$(call run_tests,60m,60m,-count=1)
-	@GO=$(GO) scripts/fuzz.sh 2m
+	@GO=$(GO) scripts/fuzz.sh $(FUZZTIME)
 
 .PHONY: test-vm
 test-vm: export SVCKIT_VM := 1
