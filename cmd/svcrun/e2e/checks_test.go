@@ -85,7 +85,7 @@ func TestEveryKindOfCheckWorksInASandbox(t *testing.T) {
 				s := newStand(t, m, unit)
 				check := s.check(text)
 				m.InstallUnit(unit, service(append(sandbox, "WatchdogSec=5", s.directory(), fmt.Sprintf(
-					`ExecStart=/usr/bin/svcrun --start-timeout=20s "--ready=%s" "--live=%s,interval=200ms,timeout=200ms,failures=2" -- %s`,
+					`ExecStart=/usr/bin/svcrun --start-timeout=20s "--ready=%s" "--live=%s,interval=1s,timeout=1s,failures=2" -- %s`,
 					check, check, s.command()))...))
 				if got := m.Try("systemctl", "start", unit); got.Code != 0 {
 					t.Fatalf("it does not start:\n%s", strings.Join(m.Journal(unit, 30), "\n"))

@@ -146,10 +146,6 @@ func sortOut(text, unit string) inspection {
 // fileOnceThere waits for a file that is renamed into its place, and reads it.
 func fileOnceThere(t *testing.T, m *labtest.Machine, path string) string {
 	t.Helper()
-	const wait = `for i in $(seq 2000); do [ -e "$0" ] && exec cat "$0"; sleep 0.01; done; exit 1`
-	got := m.Try("sh", "-c", wait, path)
-	if got.Code != 0 {
-		t.Fatalf("there is no %s", path)
-	}
-	return got.Stdout
+	m.WaitShell(`[ -e "$0" ]`, path)
+	return m.Read(path)
 }

@@ -92,10 +92,7 @@ func TestUnitEndsUnderSvcrunAsItEndsWithout(t *testing.T) {
 // (SERVICE_RESULT and its like in systemd.exec(5)).
 func end(t *testing.T, m *labtest.Machine, unit string) string {
 	t.Helper()
-	const wait = `for i in $(seq 2000); do [ -e "$0" ] && exec cat "$0"; sleep 0.01; done; exit 1`
-	got := m.Try("sh", "-c", wait, "/run/endings/"+unit)
-	if got.Code != 0 {
-		t.Fatalf("%s has not ended:\n%s", unit, strings.Join(m.Journal(unit+".service", 20), "\n"))
-	}
-	return strings.TrimSpace(got.Stdout)
+	file := "/run/endings/" + unit
+	m.WaitShell(`[ -e "$0" ]`, file)
+	return strings.TrimSpace(m.Read(file))
 }

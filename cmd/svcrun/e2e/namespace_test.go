@@ -106,7 +106,6 @@ func TestAsPID1OfANamespaceItReapsWhatIsOrphaned(t *testing.T) {
 		m.InstallUnit(unit, private(`ExecStart=/usr/bin/svcrun --ready=notify -- /bin/sh -c 'for i in $(seq 50); do ( true & ); done; systemd-notify --ready; exec sleep 1000'`))
 		m.Run("systemctl", "start", unit)
 		// The two that are not orphans stay: svcrun and the service.
-		const waited = `for i in $(seq 1000); do set -- $(cat /sys/fs/cgroup/system.slice/$0/cgroup.procs); pids=$(pgrep --ns $1 --nslist pid); [ $(echo "$pids" | wc -w) = 2 ] && exit 0; sleep 0.01; done; echo "$pids"; exit 1`
-		m.Run("sh", "-c", waited, unit)
+		m.WaitShell(`set -- $(cat "/sys/fs/cgroup/system.slice/$0/cgroup.procs"); [ "$(pgrep --ns "$1" --nslist pid | wc -l)" = 2 ]`, unit)
 	})
 }

@@ -105,14 +105,14 @@ func TestScriptThatNotifiesReturnsFromItsBarrier(t *testing.T) {
 			`ExecStart=/usr/bin/svcrun --ready=notify -- /bin/sh -c "systemd-notify --status=loading && systemd-notify --ready --status=loaded && touch /run/speaker/%n && exec sleep 86400"`))
 		m.Run("systemctl", "start", unit)
 		m.WaitFor(unit, "StatusText=ready 1/1 · child: loaded")
-		m.Run("sh", "-c", "for i in $(seq 500); do [ -e /run/speaker/"+unit+" ] && exit 0; sleep 0.01; done; exit 1")
+		m.WaitShell(`[ -e "/run/speaker/$0" ]`, unit)
 	})
 }
 
 func TestBarrierReturnsAfterTheManagerHasHeardAllBeforeIt(t *testing.T) {
 	onEachSpoken(t, func(t *testing.T, m *labtest.Machine, unit string) {
 		started(m, unit, "--ready=notify", "each=50,store=n# say=READY=1 say=STATUS=before barrier touch=/run/speaker/"+unit+" wait", "FileDescriptorStoreMax=100")
-		m.Run("sh", "-c", "for i in $(seq 500); do [ -e /run/speaker/"+unit+" ] && exit 0; sleep 0.01; done; exit 1")
+		m.WaitShell(`[ -e "/run/speaker/$0" ]`, unit)
 		got := m.Show(unit, "NFileDescriptorStore", "StatusText")
 		if got["NFileDescriptorStore"] != "50" || !strings.HasSuffix(got["StatusText"], "child: before") {
 			t.Errorf("the barrier was over, and the manager had heard %v", got)
@@ -152,7 +152,7 @@ func TestDaemonThatExecutesItselfAnewByForkingStaysUp(t *testing.T) {
 	onEachSpoken(t, func(t *testing.T, m *labtest.Machine, unit string) {
 		file := "/run/speaker/" + unit
 		started(m, unit, "--ready=notify", fmt.Sprintf("say=READY=1 fork=name;barrier;touch=%s;until=%s.end;exit=4 until=%s exit=9", file, file, file))
-		m.Run("sh", "-c", `for i in $(seq 500); do [ "$(pgrep -c -f "until=$0.end")" = 2 ] && exit 0; sleep 0.01; done; exit 1`, file)
+		m.WaitShell(`[ "$(pgrep -c -f "until=$0.end")" = 2 ]`, file)
 		if got := m.Show(unit, "ActiveState")["ActiveState"]; got != "active" {
 			t.Fatalf("the unit is %s after the old process has ended", got)
 		}
@@ -175,7 +175,7 @@ func TestHeartbeatOfTheServiceIsNotPassedOn(t *testing.T) {
 		started(m, unit, "--ready=notify --live=notify,interval=10min,timeout=10min", `"on=USR1,say=WATCHDOG=1;say=WATCHDOG=1;say=WATCHDOG_USEC=900000000;barrier;touch=`+file+`" say=READY=1 wait`, "WatchdogSec=60")
 		before := m.Show(unit, "WatchdogTimestampMonotonic", "WatchdogUSec")
 		m.Run("systemctl", "kill", "--kill-who=main", "--signal=USR1", unit)
-		m.Run("sh", "-c", "for i in $(seq 500); do [ -e $0 ] && exit 0; sleep 0.01; done; exit 1", file)
+		m.WaitShell(`[ -e "$0" ]`, file)
 		after := m.Show(unit, "WatchdogTimestampMonotonic", "WatchdogUSec")
 		if before["WatchdogUSec"] != "1min" || after["WatchdogUSec"] != "1min" || after["WatchdogTimestampMonotonic"] != before["WatchdogTimestampMonotonic"] {
 			t.Errorf("the child's heartbeats reached the manager: %v, %v", before, after)
@@ -224,7 +224,7 @@ func TestFloodHoldsUpNeitherHeartbeatNorStop(t *testing.T) {
 		m := labtest.Boot(t, shared.Suite()) // the manager is busy with it, and other tests' is not to be
 		installSpeaker(t, m)
 		machines.Program(m, "svcrun")
-		started(m, unit, `--ready=notify "--live=exec:/bin/true,interval=200ms,timeout=200ms"`,
+		started(m, unit, `--ready=notify "--live=exec:/bin/true,interval=200ms,timeout=200ms,failures=100"`,
 			"say=READY=1 flood=say=STATUS=loud flood=say=X_FLOOD=%%4000x flood=pass=1,noise wait", "WatchdogSec=2", "TimeoutStopSec=20")
 		pid := m.Show(unit, "MainPID")["MainPID"]
 		memory := func() int {

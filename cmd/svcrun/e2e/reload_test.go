@@ -34,7 +34,7 @@ func reloadable(m *labtest.Machine, flags, command string, lines ...string) stri
 const obedient = `/bin/sh -c "take() { sleep 0.5; [ $(cat $W) = never ] || cp $W $W.have; }; take; trap take %s; while :; do sleep 86400 & wait $!; done"`
 
 // taken is the ready check for it.
-const taken = `"--ready=exec:/usr/bin/cmp -s WANTED WANTED.have,interval=100ms,timeout=100ms"`
+const taken = `"--ready=exec:/usr/bin/cmp -s WANTED WANTED.have,interval=1s,timeout=1s"`
 
 // newReloadable installs and starts an obedient service, and returns the
 // function that changes its configuration.
@@ -133,7 +133,7 @@ func TestReloadOfAServiceThatKnowsTheProtocolEndsWithItsOwnReady(t *testing.T) {
 			fmt.Sprintf(`/usr/bin/speaker "on=HUP,say=RELOADING=1;touch=%s.begun;until=%s.go;touch=%s.done;say=READY=1\\nSTATUS=reloaded" say=READY=1 wait`, file, file, file)))
 		m.Run("systemctl", "start", unit)
 		m.Run("systemctl", "reload", "--no-block", unit)
-		m.Run("sh", "-c", "for i in $(seq 500); do [ -e $0 ] && exit 0; sleep 0.01; done; exit 1", file+".begun")
+		m.WaitShell(`[ -e "$0" ]`, file+".begun")
 		m.WaitFor(unit, "ActiveState=reloading", "StatusText=reloading, ready 0/1, waiting for the service's own READY=1")
 		m.Run("touch", file+".go")
 		m.WaitFor(unit, "SubState=running", "StatusText=ready 1/1 · child: reloaded")
@@ -155,7 +155,7 @@ func TestServiceThatReloadsByItselfIsReloadingUntilItIsReady(t *testing.T) {
 
 func TestReloadUnderAWatchdogIsNotAborted(t *testing.T) {
 	onEach(t, func(t *testing.T, m *labtest.Machine) {
-		unit, want := newReloadable(t, m, `--reload-timeout=4s "--live=exec:/bin/true,interval=200ms,timeout=200ms"`, "HUP", "WatchdogSec=1500ms")
+		unit, want := newReloadable(t, m, `--reload-timeout=5s "--live=exec:/bin/true,interval=200ms,timeout=200ms,failures=100"`, "HUP", "WatchdogSec=2")
 		want("never")
 		_ = m.Try("systemctl", "reload", unit)
 		m.WaitFor(unit, "SubState=running", "Result=success", "NRestarts=0")

@@ -1,8 +1,8 @@
 package e2e
 
 import (
-	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -44,7 +44,7 @@ func TestServiceUnderABusySvcrunLivesAndGetsNoSIGURG(t *testing.T) {
 		check := `"--live=exec:/bin/sh -c 'printf . >>` + probed + `',interval=10ms,timeout=10ms,failures=1000"`
 		file := counted(t, m, unit, strings.Repeat(check+" ", 4), "KillMode=process", "TimeoutStopSec=5")
 		child := strings.Fields(fileOnceThere(t, m, file))[0]
-		m.Run("sh", "-c", fmt.Sprintf(`for i in $(seq 9000); do [ "$(stat -c %%s %s)" -ge %d ] && exit 0; sleep 0.01; done; exit 1`, probed, probes))
+		m.WaitShell(`[ "$(stat -c %s "$0")" -ge "$1" ]`, probed, strconv.Itoa(probes))
 		if got, want := m.Read(file), child+" TERM=0 URG=0\n"; got != want {
 			t.Errorf("after %d probes: %q; want %q", probes, got, want)
 		}
@@ -53,7 +53,7 @@ func TestServiceUnderABusySvcrunLivesAndGetsNoSIGURG(t *testing.T) {
 		// The same tie that must not be to one of svcrun's threads is to svcrun.
 		m.Run("systemctl", "kill", "--kill-who=main", "--signal=KILL", unit)
 		m.WaitFor(unit, "ActiveState=failed")
-		m.Run("sh", "-c", "for i in $(seq 500); do kill -0 "+child+" || exit 0; sleep 0.01; done; exit 1")
+		m.WaitShell(`! kill -0 "$0" 2>/dev/null`, child)
 	})
 }
 

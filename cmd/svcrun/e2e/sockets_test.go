@@ -86,7 +86,7 @@ func (a *activated) sockets(pid string) []string {
 
 func TestSocketActivationReachesTheServiceAndStaysWithIt(t *testing.T) {
 	onEach(t, func(t *testing.T, m *labtest.Machine) {
-		a := &activated{t: t, m: m, flags: "--live=exec:/bin/true,interval=100ms,timeout=100ms --ready=exec:/bin/true"}
+		a := &activated{t: t, m: m, flags: "--live=exec:/bin/true,interval=100ms,timeout=100ms,failures=100 --ready=exec:/bin/true"}
 		a.install()
 		pid := a.answer(a.dial())
 		report := m.Read("/run/" + a.unit + "/report")

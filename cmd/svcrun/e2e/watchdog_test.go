@@ -51,7 +51,7 @@ func TestStoppedSvcrunItselfIsNoticedByTheManagersWatchdog(t *testing.T) {
 	onEach(t, func(t *testing.T, m *labtest.Machine) {
 		unit := m.UnitName()
 		m.InstallUnit(unit, service("WatchdogSec=2", "TimeoutAbortSec=2",
-			`ExecStart=/usr/bin/svcrun "--live=exec:/bin/true,interval=200ms,timeout=200ms" -- /bin/sleep 86400`))
+			`ExecStart=/usr/bin/svcrun "--live=exec:/bin/true,interval=200ms,timeout=200ms,failures=100" -- /bin/sleep 86400`))
 		m.Run("systemctl", "start", unit)
 		m.Run("systemctl", "kill", "--kill-who=main", "--signal=STOP", unit)
 		m.WaitFor(unit, "ActiveState=failed")
@@ -67,12 +67,12 @@ func TestStoppedSvcrunItselfIsNoticedByTheManagersWatchdog(t *testing.T) {
 func TestHeartbeatsKeepAServiceAliveBeyondManyWatchdogPeriods(t *testing.T) {
 	onEach(t, func(t *testing.T, m *labtest.Machine) {
 		unit := m.UnitName()
-		m.InstallUnit(unit, service("WatchdogSec=1",
-			`ExecStart=/usr/bin/svcrun "--live=exec:/bin/true,interval=200ms,timeout=200ms" -- /bin/sleep 3`))
+		m.InstallUnit(unit, service("WatchdogSec=2",
+			`ExecStart=/usr/bin/svcrun "--live=exec:/bin/true,interval=200ms,timeout=200ms,failures=100" -- /bin/sleep 5`))
 		m.Run("systemctl", "start", unit)
 		m.WaitFor(unit, "ActiveState=inactive")
 		if got := m.Show(unit, "Result")["Result"]; got != "success" {
-			t.Errorf("Result=%s after 3 s of WatchdogSec=1; want success", got)
+			t.Errorf("Result=%s after 5 s of WatchdogSec=2; want success", got)
 		}
 	})
 }
@@ -80,26 +80,26 @@ func TestHeartbeatsKeepAServiceAliveBeyondManyWatchdogPeriods(t *testing.T) {
 func TestDrainLongerThanTheWatchdogIsNotAborted(t *testing.T) {
 	onEach(t, func(t *testing.T, m *labtest.Machine) {
 		unit := m.UnitName()
-		m.InstallUnit(unit, service("WatchdogSec=1", "TimeoutStopSec=20",
-			`ExecStart=/usr/bin/svcrun --drain-delay=3s "--live=exec:/bin/true,interval=200ms,timeout=200ms" -- /bin/sleep 86400`))
+		m.InstallUnit(unit, service("WatchdogSec=2", "TimeoutStopSec=30",
+			`ExecStart=/usr/bin/svcrun --drain-delay=5s "--live=exec:/bin/true,interval=200ms,timeout=200ms,failures=100" -- /bin/sleep 86400`))
 		m.Run("systemctl", "start", unit)
 		m.Run("systemctl", "stop", unit)
 		m.WaitFor(unit, "ActiveState=inactive")
 		if got := m.Show(unit, "Result")["Result"]; got != "success" {
-			t.Errorf("Result=%s; want success: a drain of 3 s under WatchdogSec=1", got)
+			t.Errorf("Result=%s; want success: a drain of 5 s under WatchdogSec=2", got)
 		}
 	})
 }
 
 func TestDrainIsNotAbortedHoweverLoudTheServiceBeats(t *testing.T) {
 	for name, live := range map[string]string{
-		"checked":  `"--live=exec:/bin/true,interval=200ms,timeout=200ms"`,
-		"speaking": "--live=notify,timeout=500ms",
+		"checked":  `"--live=exec:/bin/true,interval=200ms,timeout=200ms,failures=100"`,
+		"speaking": "--live=notify,timeout=5s",
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEachSpoken(t, func(t *testing.T, m *labtest.Machine, unit string) {
-				started(m, unit, "--ready=notify --drain-delay=2500ms "+live,
-					"say=READY=1 every=50ms,say=WATCHDOG=1 every=70ms,say=WATCHDOG_USEC=500000 wait", "WatchdogSec=1", "TimeoutStopSec=20")
+				started(m, unit, "--ready=notify --drain-delay=5s "+live,
+					"say=READY=1 every=50ms,say=WATCHDOG=1 every=70ms,say=WATCHDOG_USEC=2000000 wait", "WatchdogSec=2", "TimeoutStopSec=30")
 				m.Run("systemctl", "stop", unit)
 				m.WaitFor(unit, "ActiveState=inactive", "Result=success")
 			})

@@ -126,6 +126,18 @@ func (m *Machine) WaitUntil(unit string, holds func(lab.Properties) bool, proper
 	m.must(m.Machine.WaitUntil(ctx, unit, holds, properties...))
 }
 
+// WaitShell waits until a command of the shell succeeds, which finds the
+// arguments in $0, $1 and so on.
+func (m *Machine) WaitShell(command string, args ...string) {
+	m.tb.Helper()
+	ctx, cancel := context.WithTimeout(m.tb.Context(), patience)
+	defer cancel()
+	_, err := m.Output(ctx, append([]string{"sh", "-c", "until " + command + "; do sleep 0.01; done"}, args...)...)
+	if err != nil {
+		m.tb.Fatalf("lab %s: waiting for %s %q: %v", m.Suite(), command, args, err)
+	}
+}
+
 // Journal returns the last lines about a unit.
 func (m *Machine) Journal(unit string, lines int) []string {
 	m.tb.Helper()
