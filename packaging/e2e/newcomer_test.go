@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/svckit/svckit/internal/docs"
-	"github.com/svckit/svckit/internal/lab/labtest"
 )
 
 const (
@@ -26,11 +25,10 @@ const (
 // TestNewcomerIsThereInFiveMinutesByTheReadmeAlone goes from a package that is
 // not installed yet to an nginx that has survived a hang, and back to Debian's own.
 func TestNewcomerIsThereInFiveMinutesByTheReadmeAlone(t *testing.T) {
-	onEachSuite(t, func(t *testing.T, m *labtest.Machine) {
-		m.Install(filepath.Join(built(t, oldRelease), deb(oldVersion)), "/root/svckit.deb", 0o644)
-		m.Run("systemctl", "enable", "--now", nginx) // as when it was installed by apt
-		newcomer := life{t, m}
-		debian, state := m.Show(nginx, "FragmentPath")["FragmentPath"], newcomer.state()
+	onEachSuite(t, func(t *testing.T, newcomer life) {
+		newcomer.Install(filepath.Join(built(t, oldRelease), deb(oldVersion)), "/root/svckit.deb", 0o644)
+		newcomer.Run("systemctl", "enable", "--now", nginx) // as when it was installed by apt
+		debian, state := newcomer.Show(nginx, "FragmentPath")["FragmentPath"], newcomer.state()
 
 		ctx, cancel := context.WithTimeout(t.Context(), learned)
 		defer cancel()
@@ -38,11 +36,11 @@ func TestNewcomerIsThereInFiveMinutesByTheReadmeAlone(t *testing.T) {
 		for _, block := range newcomer.readme() {
 			newcomer.follow(ctx, block)
 		}
-		if unit := m.Show(nginx, "FragmentPath", "ActiveState"); unit["FragmentPath"] != debian || unit["ActiveState"] != "active" {
+		if unit := newcomer.Show(nginx, "FragmentPath", "ActiveState"); unit["FragmentPath"] != debian || unit["ActiveState"] != "active" {
 			t.Errorf("after the way back nginx is %v, not active from %s", unit, debian)
 		}
 		newcomer.dpkg("--purge", "svckit")
-		m.Run("systemctl", "restart", nginx)
+		newcomer.Run("systemctl", "restart", nginx)
 		newcomer.checkState(state)
 	})
 }
