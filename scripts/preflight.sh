@@ -95,11 +95,21 @@ look() {
 
 install() {
 	echo "preflight: installing$packages"
-	export DEBIAN_FRONTEND=noninteractive
-	apt-get update -qq || echo "preflight: apt-get update failed; trying with the lists that are there"
+	apt update || echo "preflight: apt-get update failed; trying with the lists that are there"
 	# shellcheck disable=SC2086 # a list of names
-	apt-get install -y -qq --no-install-recommends $packages >/dev/null || echo "preflight: apt-get install failed"
+	apt install $packages || for package in $packages; do # one that cannot be had must not keep the others out
+		apt install "$package" || echo "preflight: cannot install $package"
+	done
 	look
+}
+
+# apt VERB [PACKAGE...] waits for whoever else installs something, as a machine
+# does that has just been booted.
+apt() {
+	verb=$1
+	shift
+	DEBIAN_FRONTEND=noninteractive apt-get "$verb" -y -qq --no-install-recommends \
+		-o DPkg::Lock::Timeout=120 -o Acquire::Retries=3 "$@" >/dev/null
 }
 
 look
