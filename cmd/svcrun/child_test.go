@@ -38,8 +38,8 @@ import (
 //	in=FILE        goes to that directory
 //	exit=CODE  die=SIG  wait
 func childMain() {
-	// Whatever a test forgets is gone after a minute.
-	time.AfterFunc(time.Minute, func() { os.Exit(99) })
+	// Whatever a test forgets is gone in the end, long after the test has lost its patience.
+	time.AfterFunc(5*time.Minute, func() { os.Exit(99) })
 	for _, action := range os.Args[1:] {
 		if err := do(action); err != nil {
 			fmt.Fprintf(os.Stderr, "child: %s: %v\n", action, err)

@@ -22,15 +22,15 @@ import (
 func TestAnEndAtAnyMomentLeavesNothingBehind(t *testing.T) {
 	for i := range 60 {
 		moment := time.Duration(rand.IntN(12000)) * time.Microsecond
-		signal, script := unix.SIGKILL, "exec sleep 60"
+		signal, script := unix.SIGKILL, "exec sleep 600"
 		if i%2 == 0 {
-			signal, script = unix.SIGTERM, "sleep 60 & exec sleep 60"
+			signal, script = unix.SIGTERM, "sleep 600 & exec sleep 600"
 		}
 		r, w, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command("svcrun", "--live=exec:/bin/sleep 60,interval=10ms,timeout=10ms,failures=1000", "--kill-wait=1s",
+		cmd := exec.Command("svcrun", "--live=exec:/bin/sleep 600,interval=10ms,timeout=10ms,failures=1000", "--kill-wait=20s",
 			"--", "/bin/sh", "-c", script)
 		cmd.Stdout = w
 		cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
@@ -58,7 +58,7 @@ func TestAnEndAtAnyMomentLeavesNothingBehind(t *testing.T) {
 // could ask it to.
 func TestAChildThatTheManagerStopsBesideSvcrunHasNotEndedByItself(t *testing.T) {
 	for range 20 {
-		cmd := exec.Command("svcrun", "--", "/bin/sh", "-c", "echo $$; exec sleep 60")
+		cmd := exec.Command("svcrun", "--", "/bin/sh", "-c", "echo $$; exec sleep 600")
 		cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 		var log bytes.Buffer
 		cmd.Stderr = &log

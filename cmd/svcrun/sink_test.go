@@ -79,8 +79,8 @@ func jammed(t *testing.T) (r, w *os.File) {
 }
 
 func TestAStopIsBoundedThoughTheLogIsJammed(t *testing.T) {
-	cmd := exec.Command("svcrun", "--ready=notify", "--start-timeout=50ms", "--stop=TERM@50ms", "--kill-wait=100ms", "--",
-		"/bin/sh", "-c", `trap "" TERM; exec sleep 60`)
+	cmd := exec.Command("svcrun", "--ready=notify", "--start-timeout=50ms", "--stop=TERM@50ms", "--kill-wait=20s", "--",
+		"/bin/sh", "-c", `trap "" TERM; exec sleep 600`)
 	_, cmd.Stderr = jammed(t)
 	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 	begun := time.Now()
