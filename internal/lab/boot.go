@@ -18,7 +18,7 @@ import (
 
 // bootBound is how long a boot may take; it takes half a second where nothing
 // else runs.
-const bootBound = 60 * time.Second
+const bootBound = 2 * time.Minute
 
 // groupPrefix begins the name of every machine's control group; the owner's
 // pid follows, by which groups are recognised that nobody owns any more.

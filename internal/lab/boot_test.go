@@ -32,10 +32,10 @@ func TestEverySuiteBootsItsSystemdAndRunsANotifyService(t *testing.T) {
 				"ExecStart=/bin/sh -c 'systemd-notify --ready --status=serving; exec sleep 1000'\n")
 			m.Run("systemctl", "start", unit)
 			m.WaitFor(unit, "SubState=running", "StatusText=serving")
-			main := m.Show(unit, "MainPID")["MainPID"]
-			if pids := m.Pids(unit); len(pids) != 1 || strconv.Itoa(pids[0]) != main {
-				t.Errorf("its processes are %v, its main process is %s", pids, main)
-			}
+			m.WaitUntil(unit, func(p lab.Properties) bool { // systemd-notify may live for a moment more
+				pids := m.Pids(unit)
+				return len(pids) == 1 && strconv.Itoa(pids[0]) == p["MainPID"]
+			}, "MainPID")
 			if said := strings.Join(m.Journal(unit, 10), "\n"); !strings.Contains(said, "Started "+unit) {
 				t.Errorf("the journal lacks its start:\n%s", said)
 			}
@@ -89,7 +89,7 @@ func TestMachineDiesWithItsKilledOwnerAndTheNextBootSweeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	owner.cmd.Wait()
-	for deadline := time.Now().Add(5 * time.Second); len(processesIn(t, namespace)) > 0; {
+	for deadline := time.Now().Add(patience); len(processesIn(t, namespace)) > 0; {
 		if time.Now().After(deadline) {
 			t.Fatalf("processes %v live on", processesIn(t, namespace))
 		}
@@ -132,7 +132,7 @@ func TestMachineThatEndsByItselfIsNoticed(t *testing.T) {
 	m.Exec(t.Context(), "systemctl", "poweroff", "--force", "--force")
 	select {
 	case <-m.Ended():
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("it has not ended")
 	}
 	if _, err := m.Exec(t.Context(), "true"); !errors.Is(err, lab.ErrEnded) {

@@ -30,7 +30,7 @@ func (m *Machine) close() error {
 			errs = append(errs, err)
 		}
 		<-m.ended
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		errs = append(errs, m.lab.sweep(ctx, m.name))
 	}

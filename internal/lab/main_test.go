@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
@@ -18,6 +19,9 @@ import (
 // ownerVar makes the test binary the owner of a machine and nothing else, for
 // the tests in which the owner is killed.
 const ownerVar = "SVCKIT_LAB_TEST_OWNER"
+
+// patience is how long what has to come is waited for, on a loaded machine too.
+const patience = 2 * time.Minute
 
 var machines labtest.Pool
 

@@ -114,8 +114,12 @@ func parseProperties(text string) Properties {
 }
 
 // Journal returns the journal's last lines about a unit, those of its processes
-// and those of the manager.
+// and those of the manager, with all that was logged before: the journal is asked
+// to have it written first. One that does not answer shows what it has.
 func (m *Machine) Journal(ctx context.Context, unit string, lines int) ([]string, error) {
+	if _, err := m.Exec(ctx, "journalctl", "--sync"); err != nil {
+		return nil, err
+	}
 	out, err := m.Output(ctx, "journalctl", "--no-pager", "--quiet", "--output=short-precise",
 		"--lines="+strconv.Itoa(lines), "--unit="+unit)
 	if err != nil || out == "" {
