@@ -3,6 +3,7 @@ package docs
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -77,14 +78,7 @@ func (p *Page) readLine(place, line string) {
 }
 
 // HasAnchor says whether a heading of the page has that anchor.
-func (p Page) HasAnchor(name string) bool {
-	for _, head := range p.heads {
-		if head == name {
-			return true
-		}
-	}
-	return false
-}
+func (p Page) HasAnchor(name string) bool { return slices.Contains(p.heads, name) }
 
 // anchor is what a heading is called in links, as Git's hosts make it.
 func anchor(heading string) string {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -67,7 +68,7 @@ func writeBill(w io.Writer, j job, m material) error {
 	}
 	var all []string
 	for _, arch := range j.archs {
-		for _, program := range append(programs, helpers...) {
+		for _, program := range shipped {
 			sum, err := sumOf(programOf(arch, program))
 			if err != nil {
 				return err
@@ -100,10 +101,8 @@ func writeBill(w io.Writer, j job, m material) error {
 func linkedBy(modules []module, program string) []string {
 	refs := []string{}
 	for _, m := range modules {
-		for _, p := range m.programs {
-			if p == program {
-				refs = append(refs, purlOf(m.path, m.version))
-			}
+		if slices.Contains(m.programs, program) {
+			refs = append(refs, purlOf(m.path, m.version))
 		}
 	}
 	return refs

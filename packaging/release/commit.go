@@ -34,9 +34,11 @@ func checkCommit(tag string) error {
 	return nil // a tag may still come
 }
 
-// git runs git, and returns what it says.
+// git runs git, and returns what it says. Why it could not, it tells the user itself.
 func git(args ...string) (string, error) {
-	out, err := exec.Command("git", args...).Output()
+	cmd := exec.Command("git", args...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("git %s: %w", strings.Join(args, " "), err)
 	}

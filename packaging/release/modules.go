@@ -27,7 +27,7 @@ type module struct {
 func linkedModules(archs []string) ([]module, error) {
 	found := map[string]*module{}
 	for _, arch := range archs {
-		for _, program := range append(programs, helpers...) {
+		for _, program := range shipped {
 			info, err := buildinfo.ReadFile(programOf(arch, program))
 			if err != nil {
 				return nil, err

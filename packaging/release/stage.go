@@ -7,13 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// programs are all that are shipped; those in helpers are for svcrun to start.
+// programs are those that people call; shipped are all, with svcrun's helper.
 var (
 	programs = []string{"svcrun", "svcgen", "svcstat"}
-	helpers  = []string{"svckit-probe"}
+	shipped  = append(slices.Clip(programs), "svckit-probe")
 )
 
 // sources are what is shipped as it stands, and where in the tree.
@@ -96,7 +97,7 @@ func (j job) stage(m material, arch string) (string, error) {
 		return "", err
 	}
 	s := stager{dir: stage}
-	for _, program := range append(programs, helpers...) {
+	for _, program := range shipped {
 		s.copy("tree/bin/"+program, programOf(arch, program), 0o755)
 	}
 	for place, file := range m.docs {
