@@ -24,9 +24,11 @@ func TestAReloadIsOverWhenTheServiceIsReadyAgain(t *testing.T) {
 			a: reloading
 			a: SIGHUP to main
 		> says a READY=1
+		> 1s
 		> says a RELOADING=1
+		> 2s
 		> says a READY=1
-			a: reloaded
+			a: reloaded after 3s
 		> reload
 			a: reloading
 			a: SIGHUP to main
@@ -48,7 +50,7 @@ func TestAReloadThatIsNotAnsweredIsGivenUp(t *testing.T) {
 		> 80s
 		> says a RELOADING=1
 		> 10s
-			a: reloaded: timeout after 1min 30s
+			a: reloaded after 1min 30s: timeout after 1min 30s
 		> exit a 0
 			a: ended after 1min 30s: clean, result success: Restart=on-failure, result success
 			a: release
@@ -71,7 +73,7 @@ func TestAServiceMayReloadByItself(t *testing.T) {
 		> says a RELOADING=1
 			a: reloading: by itself
 		> 90s
-			a: reloaded: timeout after 1min 30s
+			a: reloaded after 1min 30s: timeout after 1min 30s
 	`)
 }
 
@@ -145,7 +147,7 @@ func TestACommandReloads(t *testing.T) {
 		> 90s
 			a: SIGKILL to control
 		> exit a.control KILL
-			a: reloaded: timeout after 1min 30s
+			a: reloaded after 1min 30s: timeout after 1min 30s
 		> reload
 			a: reloading
 			a: spawn control: /bin/reload
@@ -233,6 +235,6 @@ func TestACommandThatComesTooLateForItsReloadIsKilled(t *testing.T) {
 		> spawned a.control
 			a: SIGKILL to control
 		> exit a.control KILL
-			a: reloaded: timeout after 1min 30s
+			a: reloaded after 1min 30s: timeout after 1min 30s
 	`)
 }

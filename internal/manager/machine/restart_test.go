@@ -101,7 +101,7 @@ func TestTheCompanionForgetsAfterALongRun(t *testing.T) {
 		> 1s
 			a: forgotten: up for 1min; the start limit begins anew as well
 		> says a READY=1
-			a: reloaded
+			a: reloaded after 1s
 		> exit a 1
 			a: ended after 1min: exit-code, result exit-code: Restart=on-failure, result exit-code
 			a: restarting in 1s

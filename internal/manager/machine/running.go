@@ -184,6 +184,6 @@ func (u *unit) reloadTimedOut() {
 // service whose reload fails goes on.
 func (u *unit) reloadOver(failure string) {
 	u.run.reloading = false
-	u.tell(timeline.Event{Name: timeline.Reloaded, Text: failure})
+	u.tell(timeline.Event{Name: timeline.Reloaded, After: u.m.now.Sub(u.since), Text: failure})
 	u.enterRunning()
 }

@@ -226,6 +226,11 @@ func toldEvent(unit string, e timeline.Event) string {
 		return fmt.Sprintf("%s %d, restart %d", text, e.Run, e.Restarts)
 	case timeline.Ready:
 		return strings.TrimSuffix(text+" after "+syntax.FormatDuration(e.After)+": "+e.Text, ": ")
+	case timeline.Reloaded:
+		if e.After > 0 {
+			text += " after " + syntax.FormatDuration(e.After)
+		}
+		return strings.TrimSuffix(text+": "+e.Text, ": ")
 	case timeline.Restarting:
 		return text + " in " + syntax.FormatDuration(e.Delay)
 	case timeline.Ended:

@@ -286,7 +286,7 @@ func TestARunMayTakeSoLongAndNoLonger(t *testing.T) {
 			a: SIGHUP to main
 		> 20s
 		> says a RELOADING=1 READY=1
-			a: reloaded
+			a: reloaded after 20s
 			a: stopping: it has run for the 1min of RuntimeMaxSec=
 			a: SIGTERM to main
 	`)

@@ -17,7 +17,7 @@ const (
 	Status     Name = "status"     // STATUS= has changed without one of the above: Text
 	Output     Name = "output"     // a line of its own: Text, Stream
 	Reloading  Name = "reloading"  // a reload was asked for
-	Reloaded   Name = "reloaded"   // and is over: Text where it failed
+	Reloaded   Name = "reloaded"   // and is over: After, and Text where it failed
 	Forgotten  Name = "forgotten"  // its failures before do not count any more: Text says why
 	Stopping   Name = "stopping"   // its stop begins: Text says why
 	Signalled  Name = "signalled"  // the manager signalled it: Signal
@@ -37,7 +37,7 @@ type Event struct {
 	Run      int           // the run that it is about, from 1
 	Restarts int           // automatic restarts so far, as NRestarts= counts them
 	PID      int           // of the main process, while there is one
-	After    time.Duration // since the run began
+	After    time.Duration // since the run began; of Reloaded, since the reload did
 	Delay    time.Duration // until the next start
 	Signal   string        // SIGTERM
 	Stream   string        // stdout or stderr
