@@ -20,7 +20,7 @@ func Printable(line string, colours bool) string {
 	var out strings.Builder
 	coloured := false
 	for rest := strings.TrimRight(line, "\r"); rest != ""; {
-		if sequence := escapes.FindString(rest); sequence != "" {
+		if sequence := escapeAt(rest); sequence != "" {
 			if colours && isColour(sequence) {
 				out.WriteString(sequence)
 				coloured = true
@@ -38,6 +38,16 @@ func Printable(line string, colours bool) string {
 	return out.String()
 }
 
+// escapeAt is the control sequence that a text begins with. Without a look at the
+// first byte a service that prints in another script, or no text at all, would
+// wait for the expression at every character.
+func escapeAt(text string) string {
+	if text[0] != '\x1b' {
+		return ""
+	}
+	return escapes.FindString(text)
+}
+
 // isPlain says whether a line has nothing but printable ASCII: most have not.
 func isPlain(line string) bool {
 	return !strings.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\t' || r > '~' })
@@ -53,13 +63,19 @@ func isColour(sequence string) bool {
 func shown(r rune, raw string) string {
 	switch {
 	case r == utf8.RuneError && len(raw) == 1:
-		return fmt.Sprintf(`\x%02x`, raw[0])
+		return inHex(raw[0])
 	case r == '\t':
 		return raw
 	case r < ' ' || r >= 0x7f && r < 0xa0:
-		return fmt.Sprintf(`\x%02x`, r)
+		return inHex(byte(r))
 	case r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0x2028 || r == 0x2029:
 		return fmt.Sprintf(`\u%04x`, r) // would have the rest of the line stand elsewhere
 	}
 	return raw
+}
+
+// inHex is a byte as people write it.
+func inHex(b byte) string {
+	const digits = "0123456789abcdef"
+	return string([]byte{'\\', 'x', digits[b>>4], digits[b&0xf]})
 }
