@@ -63,11 +63,10 @@ func (w *Writer) colour(colour, text string) string {
 
 // what is an event in plain words.
 func (w *Writer) what(e Event) string {
-	if e.Name == Output {
-		return "| " + Printable(e.Text, w.style.Colours)
-	}
-	text := Printable(e.Text, false)
+	text := Printable(e.Text, w.style.Colours && e.Name == Output)
 	switch e.Name {
+	case Output:
+		return "| " + text
 	case Starting:
 		return join("starting (run "+strconv.Itoa(e.Run)+")", text)
 	case Ready:
