@@ -97,11 +97,12 @@ env: {%s}
 ready: {checks: [{exec: %s}]}
 reload: {exec: %s}
 drain: {pre_stop: %s}
-`, name, command("main", "sleep 1000"), command("pre", ":"), strings.Join(env, ", "), command("check", ":"), command("reload", ":"), command("hook", ":"))
+`, name, command("main", ": >"+dir+"/written; exec sleep 1000"), command("pre", ":"), strings.Join(env, ", "), command("check", ":"), command("reload", ":"), command("hook", ":"))
 			s := &services{t: t, m: m}
 			s.add(policy)
 			s.load()
 			m.Run("systemctl", "start", name+".service")
+			eventually(t, m, "test", "-e", dir+"/written")
 			m.Run("systemctl", "reload", name+".service")
 			m.Run("systemctl", "stop", name+".service")
 			for file, argv := range wanted {

@@ -74,7 +74,7 @@ func (s *services) load() {
 }
 
 func (s *services) remove() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // the test's own is over
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // the test's own is over
 	defer cancel()
 	for _, args := range [][]string{{"stop", "--no-block"}, {"kill", "--signal=KILL"}, {"stop"}, {"reset-failed"}} {
 		argv := append([]string{"systemctl"}, args...)

@@ -25,7 +25,7 @@ ACCOUNT
 start_pre: [[/usr/bin/env, A=b]]
 dirs: {runtime: [NAME]}
 ready:
-  start_timeout: 20s
+  start_timeout: 90s
   checks: [SPOKEN, "fd:3"ALL]
 live:
   checks: [LIVE]
@@ -70,7 +70,7 @@ func TestEveryKindOfCheckWorksAtEveryLevel(t *testing.T) {
 				var ready, live strings.Builder
 				for _, check := range checks {
 					fmt.Fprintf(&ready, ", %q", check)
-					fmt.Fprintf(&live, "%q, ", check+",interval=1s,timeout=1s")
+					fmt.Fprintf(&live, "%q, ", check+",interval=5s,timeout=5s")
 				}
 				spoken := "notify"
 				if account != "dynamic" { // a reload would wait for it to be said again

@@ -16,7 +16,7 @@ func bare(m *labtest.Machine) string { return strings.TrimSuffix(m.UnitName(), "
 // eventually waits until a command succeeds.
 func eventually(t *testing.T, m *labtest.Machine, argv ...string) {
 	t.Helper()
-	const tries = "for i in $(seq 300); do \"$@\" && exit; sleep 0.05; done >/dev/null 2>&1; exit 1"
+	const tries = "for i in $(seq 900); do \"$@\" && exit; sleep 0.05; done >/dev/null 2>&1; exit 1"
 	if m.Try(append([]string{"sh", "-c", tries, "sh"}, argv...)...).Code != 0 {
 		t.Fatalf("%q never succeeds", argv)
 	}
@@ -112,8 +112,8 @@ http { access_log off; server { listen 127.0.0.1:4300;
 name: %[1]s
 exec: [/bin/sh, -c, 'cp "$CREDENTIALS_DIRECTORY/token" /run/%[1]s.copy; exec /usr/sbin/nginx -c /run/%[1]s.conf']
 credentials: {token: /run/%[1]s.token}
-ready: {start_timeout: 10s, checks: [{http: "http://127.0.0.1:4300/", header: "Authorization: Bearer %[2]s"}]}
-live: {checks: [{http: "http://127.0.0.1:4300/", header: "Authorization: Bearer %[2]s", interval: 1s, timeout: 1s}]}
+ready: {start_timeout: 1min, checks: [{http: "http://127.0.0.1:4300/", header: "Authorization: Bearer %[2]s"}]}
+live: {checks: [{http: "http://127.0.0.1:4300/", header: "Authorization: Bearer %[2]s", interval: 5s, timeout: 5s}]}
 `, name, secret), target(m))
 		s := &services{t: t, m: m}
 		for file, text := range files {
@@ -150,28 +150,38 @@ live: {checks: [{http: "http://127.0.0.1:4300/", header: "Authorization: Bearer 
 // on_give_up is told once, at the end; on_each_failure of every failure, where
 // the manager can.
 func TestWhoWantsToKnowOfFailuresIsTold(t *testing.T) {
-	const crashes = "exec: [/bin/false]\nrestart: {base: 400ms, cap: 400ms, give_up: {starts: 3, within: 1h}}\n"
+	const crashes = "restart: {base: 400ms, cap: 400ms, give_up: {starts: 3, within: 1h}}\n"
 	onEach(t, func(t *testing.T, m *labtest.Machine) {
-		for key, told := range map[string]func(int) bool{
-			"on_give_up":      func(n int) bool { return n == 1 },
-			"on_each_failure": func(n int) bool { return n >= 3 },
-		} {
+		for key, want := range map[string]int{"on_give_up": 1, "on_each_failure": 3} {
 			if key == "on_each_failure" && m.Version() < 254 {
 				continue
 			}
 			name := bare(m)
 			m.Write(unitDir+name+"-alert@.service", "[Service]\nType=oneshot\nExecStart=/bin/sh -c 'echo %i >>/run/"+name+".alerts'\n", 0o644)
 			s := &services{t: t, m: m, units: []string{name + "-alert@.service"}}
-			s.add("name: " + name + "\n" + crashes + key + ": [" + name + "-alert@%N.service]\n")
+			exec := "[/bin/false]"
+			if key == "on_each_failure" {
+				exec = patient(name)
+			}
+			s.add("name: " + name + "\nexec: " + exec + "\n" + crashes + key + ": [" + name + "-alert@%N.service]\n")
 			s.load()
+			m.Write("/run/"+name+".crashes", "", 0o644)
 			m.Try("systemctl", "start", name+".service")
 			m.WaitFor(name+".service", "ActiveState=failed")
-			eventually(t, m, "test", "-s", "/run/"+name+".alerts")
-			if got := strings.Split(strings.TrimSpace(m.Read("/run/"+name+".alerts")), "\n"); !told(len(got)) || got[0] != name {
+			eventually(t, m, "sh", "-c", fmt.Sprintf("test $(wc -l </run/%s.alerts) -ge %d", name, want))
+			if got := m.Read("/run/" + name + ".alerts"); key == "on_give_up" && got != name+"\n" || !strings.HasPrefix(got, name+"\n") {
 				t.Errorf("%s is told of %q", key, got)
 			}
 		}
 	})
+}
+
+// patient is a service that crashes once all have been told of its crashes
+// before: a unit that still tells of one is not started for the next.
+func patient(name string) string {
+	return fmt.Sprintf(`[/bin/sh, -c, 'touch /run/%[1]s.alerts; n=$(wc -l </run/%[1]s.crashes); for i in $(seq 900); do
+  test $(wc -l </run/%[1]s.alerts) -ge $n && test "$(systemctl show -P ActiveState %[1]s-alert@%[1]s.service)" = inactive && break; sleep 0.05
+  done; echo crash >>/run/%[1]s.crashes; exit 1']`, name)
 }
 
 // Without live checks svcrun's heartbeats keep a service alive, and their end
@@ -181,11 +191,11 @@ func TestAWrappersHeartbeatIsOwed(t *testing.T) {
 		name := bare(m)
 		s := &services{t: t, m: m}
 		s.add("name: " + name + "\nexec: [/bin/sleep, '1000']\nwatchdog: wrapper\nrestart: {when: no}\n")
-		m.Write(unitDir+name+".service.d/quick.conf", "[Service]\nWatchdogSec=1s\nTimeoutAbortSec=1s\n", 0o644)
+		m.Write(unitDir+name+".service.d/quick.conf", "[Service]\nWatchdogSec=3s\nTimeoutAbortSec=1s\n", 0o644)
 		s.load()
 		unit := name + ".service"
 		m.Run("systemctl", "start", unit)
-		for range 3 {
+		for range 2 {
 			last := m.Show(unit, "WatchdogTimestampMonotonic")["WatchdogTimestampMonotonic"]
 			m.WaitUntil(unit, func(p lab.Properties) bool { return p["WatchdogTimestampMonotonic"] != last }, "WatchdogTimestampMonotonic")
 		}
@@ -207,14 +217,15 @@ exec: [/bin/sh, -c, 'trap "echo stopped >>/run/%[1]s.out; exit 0" TERM; echo "$F
 start_pre: [[/bin/sh, -c, 'echo pre >>/run/%[1]s.out']]
 env: {BOTH: unit}
 env_files: [/run/%[1]s.env, -/run/%[1]s.missing]
+ready: {checks: [{exec: [/bin/grep, -q, file, /run/%[1]s.out]}]}
 runtime_max: 1s
 restart: {base: 100ms, cap: 100ms}
 `, name))
 		s.load()
 		m.Run("systemctl", "start", name+".service")
-		m.WaitFor(name+".service", "NRestarts=1", "SubState=running")
+		m.WaitUntil(name+".service", func(p lab.Properties) bool { return p["NRestarts"] != "0" }, "NRestarts") // one, or more by now
 		const want = "pre\na b file\nstopped\npre\n"
-		eventually(t, m, "grep", "-c", "stopped", "/run/"+name+".out")
+		eventually(t, m, "sh", "-c", "test $(grep -c pre /run/"+name+".out) -gt 1")
 		if got := m.Read("/run/" + name + ".out"); !strings.HasPrefix(got, want) {
 			t.Errorf("it says %q, want %q", got, want)
 		}
@@ -256,6 +267,7 @@ restart: {stable_after: 1h}
 		if show != "active\nrunning\n" {
 			t.Errorf("it is %q", show)
 		}
+		eventually(t, m, "sh", "-c", "test -s "+home+"/.config/own/said || test -s "+home+"/.local/state/own/said")
 		said := strings.Fields(m.Run("sh", "-c", "cat "+home+"/.config/own/said "+home+"/.local/state/own/said 2>/dev/null || true"))
 		if len(said) != 2 || !strings.HasPrefix(said[0], home) || said[1] != home+"/run/own" {
 			t.Errorf("its directories are %q", said)
