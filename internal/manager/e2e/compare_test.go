@@ -15,24 +15,49 @@ import (
 // start it again, and to tell of it.
 const busy = 800 * time.Millisecond
 
+// startsInAStep is how many times the start and the end of a process may be on
+// the way from one moment of a scenario to the next: of the service, of svcrun,
+// of the manager's child before it, and of what asks the manager for something.
+const startsInAStep = 4
+
+// keeping is how late a machine may be that keeps the times of the scenarios, of
+// which the shortest are a bit longer.
+const keeping = 200 * time.Millisecond
+
 // tick is what the clocks of processes may differ by, when they note one after
 // the other what happened at once.
 const tick = 5 * time.Millisecond
 
 // comparison is what came of holding svcgen run against a systemd.
 type comparison struct {
+	behind  time.Duration            // how late the machine itself was meanwhile, from one moment to the next
 	differs []string                 // in what happened
-	apart   map[string]time.Duration // by how much times differ, by what they are the times of
+	apart   map[string]time.Duration // by how much times differ beyond that, by what they are the times of
+}
+
+// comparing begins a comparison of what happened while the slowest process took
+// so long.
+func comparing(slowest time.Duration) comparison {
+	return comparison{behind: startsInAStep * slowest, apart: map[string]time.Duration{}}
 }
 
 func (c *comparison) differ(format string, args ...any) {
 	c.differs = append(c.differs, fmt.Sprintf(format, args...))
 }
 
-// merge takes what came of the same scenario once more. A difference in time
-// that is not there every time was the machine's, which is busy.
+// unsure says whether what differs may be the machine's doing: it was too busy
+// for a service to be as far as the scenario has it when the next thing happens.
+func (c *comparison) unsure() bool { return len(c.differs) > 0 && c.behind > keeping }
+
+// merge takes what came of the same scenario once more, which is all that counts
+// where it could not be told before. A difference in time that is not there every
+// time was the machine's, which is busy.
 func (c *comparison) merge(again comparison) {
-	c.differs = append(c.differs, again.differs...)
+	if len(c.differs) > 0 {
+		*c = again
+		return
+	}
+	c.behind, c.differs = again.behind, again.differs
 	for what, difference := range again.apart {
 		if before, known := c.apart[what]; known {
 			difference = min(difference, before)
@@ -155,7 +180,7 @@ func (o observation) step(moments []moment, n int) span {
 
 // hold holds against each other two spans of time that ought to be the same.
 func (c *comparison) hold(what string, systemd, run span) {
-	c.apart[what] = max(0, systemd.least-run.most, run.least-systemd.most)
+	c.apart[what] = max(0, systemd.least-run.most-c.behind, run.least-systemd.most-c.behind)
 }
 
 // between is the time from one moment to another, if both are known.

@@ -44,9 +44,12 @@ func later(o observation, n int, by time.Duration) {
 	}
 }
 
-func compared(ours observation) comparison {
+func compared(ours observation) comparison { return comparedOn(0, ours) }
+
+// comparedOn compares what happened while the slowest process took so long.
+func comparedOn(slowest time.Duration, ours observation) comparison {
 	ladder := policy.Ladder{Base: 200 * time.Millisecond, Cap: 800 * time.Millisecond, Steps: 2}
-	c := comparison{apart: map[string]time.Duration{}}
+	c := comparing(slowest)
 	c.compare("a.service", "", unitgen.Restarts{Restarts: policy.Restarts{Ladder: ladder}, Waits: ladder}, crashed(), ours)
 	return c
 }
@@ -91,6 +94,36 @@ func TestLateIsOnlyWhatIsLateEveryTime(t *testing.T) {
 	c.merge(compared(crashed()))
 	if late := c.late(); len(late) > 0 {
 		t.Errorf("late once and never again is late: %v", late)
+	}
+}
+
+func TestWhatTheMachineItselfIsLateByIsNobodysFault(t *testing.T) {
+	ours := crashed()
+	later(ours, 1, 2*time.Second)
+	for slowest, want := range map[time.Duration]int{10 * time.Millisecond: 1, 200 * time.Millisecond: 1, 300 * time.Millisecond: 0} {
+		c := comparedOn(slowest, ours)
+		if late := c.late(); len(c.differs) > 0 || len(late) != want {
+			t.Errorf("2s too late, where a process takes %v: %v, %v", slowest, c.differs, late)
+		}
+	}
+}
+
+func TestWhatDiffersIsUnsureOnAMachineThatIsTooBusyAndCountsNoMoreWhenItIsPlayedAgain(t *testing.T) {
+	ours := crashed()
+	ours.lines[5].word = "SIGKILL"
+	if c := comparedOn(10*time.Millisecond, ours); len(c.differs) == 0 || c.unsure() {
+		t.Errorf("on an idle machine it is unsure that %v", c.differs)
+	}
+	c := comparedOn(time.Second, ours)
+	if !c.unsure() {
+		t.Errorf("on a busy machine it is sure that %v", c.differs)
+	}
+	if c.merge(compared(ours)); len(c.differs) == 0 || c.unsure() {
+		t.Errorf("what differs again is %v, unsure: %v", c.differs, c.unsure())
+	}
+	c = comparedOn(time.Second, ours)
+	if c.merge(compared(crashed())); len(c.differs)+len(c.late()) > 0 || len(c.apart) != 11 {
+		t.Errorf("what differed once is held against it: %+v", c)
 	}
 }
 

@@ -60,7 +60,7 @@ type cue struct {
 type act struct{ begun, done time.Time }
 
 // cueBound is the longest that is waited for one event.
-const cueBound = time.Minute
+const cueBound = 2 * time.Minute
 
 func (p *play) run(ctx context.Context) error {
 	for i, c := range p.cues {
@@ -103,6 +103,10 @@ func ready(n int) cue { return readyOf("", n) }
 
 func readyOf(suffix string, n int) cue {
 	return when(fmt.Sprint("ready ", n, suffix), suffix, func(s said) bool { return s.readies >= n })
+}
+
+func started(n int) cue {
+	return when(fmt.Sprint("started ", n), "", func(s said) bool { return s.starts >= n })
 }
 
 func ended(n int) cue { return endedOf("", n) }

@@ -59,7 +59,7 @@ var ladders = []scenario{
 	{
 		// svcrun holds the third start back, as the storm has come.
 		name: "stop-in-storm-pause", services: one("restart: {storm: {failures: 2, half_life: 1h, pause: 30s}}", crash),
-		cues: []cue{start, ended(2), after(700 * time.Millisecond), stop, down},
+		cues: []cue{start, started(3), after(time.Second), stop, down},
 	},
 	{name: "start-again", services: one("restart: {base: 200ms, cap: 800ms}", crash, crash, serves, crash, serves), cues: []cue{start, ready(3), stop, down, start, ready(5), stop, down}},
 }
@@ -107,7 +107,7 @@ var ends = []scenario{
 	{name: "core-dump", services: one("", "ready core=SEGV", serves), cues: upAndDown(2)},
 	{name: "not-executable", services: one("exec: [/nonexistent/program]\nrestart: {give_up: {starts: 2, within: 10m}}"), cues: leftDown},
 	{
-		name: "start-pre-fails", services: one("start_pre: [[/bin/sh, -c, 'test -e $DIR/allowed']]\nrestart: {base: 3s, cap: 3s}", serves),
+		name: "start-pre-fails", services: one("start_pre: [[/bin/sh, -c, 'test -e $DIR/allowed']]\nrestart: {base: 5s, cap: 5s}", serves),
 		cues: []cue{start, ended(1), touch("allowed"), ready(1), stop, down},
 	},
 	{
@@ -147,7 +147,7 @@ var healths = []scenario{
 	},
 	{
 		name: "unhealthy-abort", services: one(aliveCheck+", on_unhealthy: abort}\nrestart: {when: on-watchdog}", "touch=alive ready plain", "touch=alive ready"),
-		cues: []cue{start, ready(1), wrote("dies", 1), remove("alive"), ready(2), stop, down},
+		cues: []cue{start, ready(1), made("plain"), remove("alive"), ready(2), stop, down},
 	},
 	{
 		name: "unhealthy-given-up", services: one(aliveCheck+"}\nrestart: {give_up: {starts: 2, within: 10m}}", "ready"), cues: leftDown,
@@ -155,13 +155,13 @@ var healths = []scenario{
 	{
 		// No heartbeat comes any more, and the manager wakes svcrun to abort the service.
 		name: "svcrun-hangs", services: one(aliveCheck+"}", "touch=alive ready plain", "touch=alive ready"),
-		cues: []cue{start, ready(1), wrote("dies", 1), svcrun(syscall.SIGSTOP), ready(2), stop, down},
+		cues: []cue{start, ready(1), made("plain"), svcrun(syscall.SIGSTOP), ready(2), stop, down},
 	},
 }
 
 // timeLimits are about starts and runs that take too long.
 var timeLimits = []scenario{
-	{name: "start-timeout", services: one("ready: {start_timeout: 2s}\nrestart: {when: on-abort}", "for=20s", serves), cues: upAndDown(1)},
+	{name: "start-timeout", services: one("ready: {start_timeout: 4s}\nrestart: {when: on-abort}", "for=20s", serves), cues: upAndDown(1)},
 	{
 		name: "never-ready", services: one("ready: {start_timeout: 500ms}\nrestart: {give_up: {starts: 3, within: 10m}}", "for=20s"), cues: leftDown,
 	},
@@ -190,7 +190,7 @@ var stops = []scenario{
 		cues: []cue{start, ready(1), stop, wrote("SIGTERM", 1), after(1200 * time.Millisecond), svcrun(syscall.SIGTERM), down},
 	},
 	{
-		name: "stop-of-the-unhealthy", services: one(aliveCheck+"}\ndrain: {steps: [TERM@10s]}", "slow=1500ms touch=alive ready"),
+		name: "stop-of-the-unhealthy", services: one(aliveCheck+"}\ndrain: {steps: [TERM@10s]}", "slow=4s touch=alive ready"),
 		cues: []cue{start, ready(1), remove("alive"), wrote("SIGTERM", 1), stop, down},
 	},
 	{
@@ -218,19 +218,19 @@ var reloads = []scenario{
 	},
 	{
 		name: "reload-at-start", services: one("reload: {signal: HUP}", "until=go ready"),
-		cues: []cue{start, wrote("start", 1), reload, after(300 * time.Millisecond), touch("go"), ready(1), after(500 * time.Millisecond), stop, down},
+		cues: []cue{start, wrote("start", 1), reload, after(time.Second), touch("go"), ready(1), after(500 * time.Millisecond), stop, down},
 	},
 	{
-		name: "reload-in-hold-off", services: one("reload: {signal: HUP}\nrestart: {base: 2s, cap: 2s}", crash, serves),
+		name: "reload-in-hold-off", services: one("reload: {signal: HUP}\nrestart: {base: 4s, cap: 4s}", crash, serves),
 		cues: []cue{start, ended(1), reload, ready(2), stop, down},
 	},
 	{
 		name: "reload-kills", services: one("reload: {signal: HUP}", "ready plain"),
-		cues: []cue{start, ready(1), wrote("dies", 1), after(200 * time.Millisecond), reload, down},
+		cues: []cue{start, ready(1), made("plain"), reload, down},
 	},
 	{
 		name: "reload-command-fails", services: one("reload: {exec: [/bin/false]}", serves),
-		cues: []cue{start, ready(1), reload, after(700 * time.Millisecond), stop, down},
+		cues: []cue{start, ready(1), reload, reloaded(1), stop, down},
 	},
 	{
 		name: "reload-by-itself", services: one("", "ready say=RELOADING=1 for=300ms say=READY=1 for=100ms exit=3", serves), cues: []cue{start, ended(1), ready(2), stop, down},
@@ -242,7 +242,7 @@ var reloads = []scenario{
 var readinesses = []scenario{
 	{
 		name: "readiness-flaps", cues: upAndDown(1),
-		services: one("ready: {checks: [{exec: [/bin/sh, -c, 'echo >>$DIR/asked; test $(wc -l <$DIR/asked) != 3'], interval: 100ms, timeout: 100ms, successes: 3}]}", "for=20s"),
+		services: one("ready: {checks: [{exec: [/bin/sh, -c, 'echo >>$DIR/asked; test $(wc -l <$DIR/asked) != 3'], interval: 500ms, timeout: 500ms, successes: 3}]}", "for=20s"),
 	},
 	{name: "ready-late", services: one("", "for=700ms ready"), cues: upAndDown(1)},
 	{name: "ready-at-once", services: one("ready: {checks: []}", "for=20s"), cues: []cue{start, ready(1), wrote("start", 1), stop, down}},
@@ -250,6 +250,16 @@ var readinesses = []scenario{
 
 // surroundings are about what services have beside them.
 var surroundings = []scenario{
+	{
+		name: "on-each-failure", since: 254, cues: []cue{start, endedOf("-alert", 3), down},
+		services: []service{
+			{
+				suffix: "-worker", policy: "restart: {base: 3s, cap: 3s, give_up: {starts: 2, within: 10m}}\non_each_failure: [$NAME-alert.service]",
+				runs: []string{crash},
+			},
+			{suffix: "-alert", policy: "restart: {when: no}", runs: []string{"ready exit=0"}, hook: true},
+		},
+	},
 	{
 		name: "socket", services: one("sockets: [{listen: $DIR/door, name: door}]\nrestart: {base: 600ms, cap: 600ms}", "serve ready"),
 		cues: []cue{start, ready(1), child(syscall.SIGKILL), ended(1), connect, answered, ready(2), stop, down},
@@ -331,16 +341,6 @@ var surroundings = []scenario{
 			{suffix: "-third", policy: "after: [$NAME-second.service]", runs: []string{serves}},
 			{suffix: "-first", runs: []string{"for=200ms ready"}},
 			{suffix: "-second", policy: "after: [$NAME-first.service]", runs: []string{"for=200ms ready slow=200ms"}},
-		},
-	},
-	{
-		name: "on-each-failure", since: 254, cues: []cue{start, endedOf("-alert", 3), down},
-		services: []service{
-			{
-				suffix: "-worker", policy: "restart: {base: 1500ms, cap: 1500ms, give_up: {starts: 2, within: 10m}}\non_each_failure: [$NAME-alert.service]",
-				runs: []string{crash},
-			},
-			{suffix: "-alert", policy: "restart: {when: no}", runs: []string{"ready exit=0"}, hook: true},
 		},
 	},
 }

@@ -5,7 +5,7 @@
 //
 // Each BEHAVIOUR is for one run, the last one for all that follow. It is a list
 // of the words in the table below; after them the service serves until it is
-// stopped, for a minute at most. DIR/record, or DIR/$RECORD, gets a line for
+// stopped, for five minutes at most. DIR/record, or DIR/$RECORD, gets a line for
 // everything that happens: when (microseconds since 1970), the number of the
 // run, its pid and its parent's, and a word.
 package main
@@ -39,7 +39,7 @@ var words = map[string]func(r *run, value string){
 	"core": func(r *run, value string) {
 		r.become("ulimit -c unlimited; echo 0 >/proc/self/coredump_filter; kill -" + value + " $$")
 	},
-	"plain":  func(r *run, _ string) { r.become("ulimit -c 0; exec sleep 20") }, // a program that heeds no signal of its own accord
+	"plain":  func(r *run, _ string) { r.become("ulimit -c 0; touch plain; exec sleep 300") }, // a program that heeds no signal of its own accord
 	"touch":  func(r *run, value string) { r.touch(value) },
 	"remove": func(r *run, value string) { _ = os.Remove(filepath.Join(r.dir, value)) },
 	"serve":  func(r *run, _ string) { r.serve() },
@@ -68,7 +68,7 @@ func main() {
 		}
 		words[name](r, value)
 	}
-	time.Sleep(time.Minute)
+	time.Sleep(5 * time.Minute)
 	r.exit(99)
 }
 
@@ -206,7 +206,7 @@ func (r *run) ready() {
 	}
 	r.send("BARRIER=1", unix.UnixRights(int(there.Fd())))
 	_ = there.Close()
-	_ = here.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = here.SetReadDeadline(time.Now().Add(time.Minute))
 	if _, err := here.Read(make([]byte, 1)); err != io.EOF {
 		r.note("unheard")
 	}
