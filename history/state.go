@@ -98,9 +98,9 @@ func (s State) LastEnd() (End, bool) {
 	return end, end.Cause != Unknown || s.Result != "success"
 }
 
-// Began is when the last run began, zero where that is not known. LeftInactive is that only where no hold-off
-// came before, or after it: its own is that of a run that is on, and has had no
-// process yet.
+// Began is when the last run began, zero where that is not known. LeftInactive is
+// that only where no hold-off came before, or after it: of a run that is on, and has
+// had no process yet.
 func (s State) Began() time.Time {
 	if s.FirstCommand.IsZero() && s.Up() {
 		return s.LeftInactive

@@ -25,6 +25,9 @@ func (x explained) sentences() []string {
 		}
 	}
 	add(x.stateSentence())
+	if x.Standing == why.Uncertain && len(x.runs) == 0 {
+		add("No run of it is on record.")
+	}
 	add(x.reloadSentence())
 	if x.Last != nil && x.Last.Running {
 		add(x.runSentence("This run", *x.Last))
@@ -311,6 +314,8 @@ func (x explained) downText() string {
 	}
 	w := x.Window
 	switch {
+	case x.Reason == why.ByStartLimit && x.Reset:
+		text += "; a start is possible again, as systemd has forgotten the failure since then"
 	case x.Reason == why.ByStartLimit && x.Forgotten:
 		text += "; a start is possible again, as systemd has loaded its units anew since then"
 	case x.Reason != why.ByStartLimit || w == nil:

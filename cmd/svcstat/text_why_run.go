@@ -153,7 +153,7 @@ func (x explained) causeSentence(r history.Run) string {
 		return requestText(r)
 	default:
 		if message := field(r, "message"); message != "" {
-			return "Its end, in systemd's words: " + message + "."
+			return "Of its end this is known: " + message + "."
 		}
 		return "No record says why it ended" + prefixed("; systemd's word for it is ", field(r, "result")) + svcrunKilled(r) + "."
 	}

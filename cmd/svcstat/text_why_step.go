@@ -52,6 +52,8 @@ func (x explained) step(step why.Step) (command, purpose string) {
 		return systemctl + "list-jobs --after", "shows what the job waits for"
 	case why.ReadStatus:
 		return systemctl + "status " + shellWord(x.unit), "shows what is wrong with the file"
+	case why.Unmask:
+		return systemctl + "unmask " + shellWord(x.unit), "lets it be started again"
 	case why.ReadCondition:
 		return systemctl + "show -p Conditions -p Asserts " + shellWord(x.unit), "shows what has to be met"
 	}

@@ -68,6 +68,7 @@ const (
 	ListFailed    Step = "list-failed"
 	ListJobs      Step = "list-jobs"
 	ReadStatus    Step = "read-status"
+	Unmask        Step = "unmask"
 	ReadCondition Step = "read-condition"
 )
 
@@ -85,8 +86,9 @@ type Answer struct {
 	Unmet  *Condition     // with ByCondition
 	Open   []Reason       // with Unknown: what would explain it
 
-	// Forgotten, with ByStartLimit: the manager has since forgotten all starts.
-	Forgotten bool
+	// Forgotten, with ByStartLimit: the manager has since forgotten all starts, as it
+	// has loaded its units anew, or with Reset as it was told to forget the failure.
+	Forgotten, Reset bool
 
 	FailedReload *history.FailedReload // with Up: the last one, where it failed
 

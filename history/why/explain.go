@@ -104,6 +104,10 @@ func stranded(f Facts) bool {
 // restart that is pending.
 func (a *Answer) addWindow(f Facts) {
 	a.Forgotten = a.Refused != nil && a.Refused.Started.Before(f.Settings.CountsSince)
+	if a.Reset = !a.Forgotten && wasReset(f.State, a.Refused); a.Reset {
+		a.Forgotten = true
+		return
+	}
 	starts := replayed(f.Settings.Limit, f.Settings.CountsSince, f.Runs)
 	a.Window = starts.window()
 	next, ok := f.State.NextRestart()
@@ -112,6 +116,14 @@ func (a *Answer) addWindow(f Facts) {
 	}
 	a.Next = next
 	a.NextRefused, a.NextDoubtful = starts.next(next)
+}
+
+// wasReset says whether a reset-failed has come since the start limit refused a
+// start: that leaves the unit failed (systemd: src/core/service.c,
+// service_can_start), and little else takes a failure back (CollectMode=, which
+// forgets all of the unit).
+func wasReset(s *history.State, refused *history.Run) bool {
+	return refused != nil && refused.Cause == history.StartLimit && s.ActiveState == "inactive"
 }
 
 // explainNoRestart finds out why the service is down and stays so. What came

@@ -73,6 +73,11 @@ func TestWhyNoRestartCame(t *testing.T) {
 			f.Settings.CountsSince = ago(20)
 			f.Runs = append(f.Runs, refused(history.StartLimit, 40))
 		}, Failed, ByStartLimit, "", []Step{ReadLog, Start}},
+		{"the start limit, and a reset-failed since", func(f *Facts) {
+			f.Settings.Limit = policy.Limit{Starts: 1, Within: time.Hour}
+			f.State.ActiveState, f.State.SubState = "inactive", "dead"
+			f.Runs = append(f.Runs, refused(history.StartLimit, 40))
+		}, Down, ByStartLimit, "", []Step{ReadLog, Start}},
 		{"the start limit, on D-Bus alone", func(f *Facts) { f.State.Result, f.Runs = "start-limit-hit", nil },
 			Failed, ByStartLimit, "", []Step{ResetFailed, Start}},
 		{"a dependency", func(f *Facts) { f.Runs = append(f.Runs, refused(history.Dependency, 40)) },
@@ -95,7 +100,11 @@ func TestWhyNoRestartCame(t *testing.T) {
 			f.Runs = nil
 		}, Never, "", "", []Step{Start}},
 		{"its file is gone", func(f *Facts) { f.State.LoadState, f.Settings.Rules.Restart = "not-found", policy.RestartNo },
+			Unusable, BySetting, "Restart=no, result exit-code", []Step{ReadLog}},
+		{"its file is refused", func(f *Facts) { f.State.LoadState, f.Settings.Rules.Restart = "bad-setting", policy.RestartNo },
 			Unusable, BySetting, "Restart=no, result exit-code", []Step{ReadLog, ReadStatus}},
+		{"it is masked", func(f *Facts) { f.State.LoadState, f.Settings.Rules.Restart = "masked", policy.RestartNo },
+			Unusable, BySetting, "Restart=no, result exit-code", []Step{ReadLog, Unmask}},
 		{"its file has changed", func(f *Facts) { f.Settings.Reload, f.Settings.Rules.Restart = true, policy.RestartNo },
 			Failed, BySetting, "Restart=no, result exit-code", []Step{ReadLog, DaemonReload, Start}},
 		{"a job is queued", func(f *Facts) { f.Settings.Job = true }, Queued, "", "", []Step{ReadLog, ListJobs}},

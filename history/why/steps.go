@@ -22,7 +22,10 @@ func (a *Answer) steps(f Facts) []Step {
 	failed := a.Ended() != nil && a.Ended().Failed()
 	add(failed, ReadLog)
 	add(f.Settings != nil && f.Settings.Reload, DaemonReload)
-	add(a.Standing == Unusable, ReadStatus)
+	if a.Standing == Unusable {
+		add(f.State.LoadState == "masked", Unmask)
+		add(f.State.LoadState != "masked" && f.State.LoadState != "not-found", ReadStatus)
+	}
 	add(a.Standing == Queued, ListJobs)
 	add(a.Reason == ByDependency, ListFailed)
 	add(a.Reason == ByCondition, ReadCondition)

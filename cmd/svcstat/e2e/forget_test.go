@@ -44,6 +44,10 @@ func TestForgetEndsWhatHoldsAServiceBack(t *testing.T) {
 			if show := m.Show("bare.service", "NRestarts", "ActiveState"); show["NRestarts"] != "0" || show["ActiveState"] != "inactive" {
 				t.Errorf("afterwards bare.service is %v", show)
 			}
+			const again = "a start is possible again, as systemd has forgotten the failure since then"
+			if got := m.Run(svcstat, "why", "bare"); !strings.Contains(got, again) || strings.Contains(got, "reset-failed") {
+				t.Errorf("afterwards why says, and should say that %s:\n%s", again, got)
+			}
 			m.Run("systemctl", "start", "bare.service") // the limit has room again
 
 			if got, want := m.Run(svcstat, "forget", "delayed"), "delayed.service: svcrun has forgotten 1 failed run\n"; !strings.HasSuffix(got, want) {

@@ -81,7 +81,7 @@ var inSentences = map[string]string{
 	"exit-code": " exited with code ", "signal": " died of SIG", "core-dump": " and dumped its core", "exec": "Its command could not be executed",
 	"oom": "killed for lack of memory", "watchdog": "It missed its watchdog", "unhealthy": ", and svcrun drained it.",
 	"start-timeout": "It was not ready in time", "stop-timeout": "It did not stop in time", "protocol": "It broke the rules of ",
-	"stop-requested": "A stop was asked for", "unknown": "Its end, in systemd's words: ",
+	"stop-requested": "A stop was asked for", "unknown": "Of its end this is known: ",
 	"start-limit": "the start limit is hit", "dependency": "a unit that it needs had failed",
 }
 
