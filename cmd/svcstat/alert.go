@@ -78,7 +78,7 @@ func (s subject) tell(ctx context.Context, out output, zone *time.Location) (str
 		return cannotTell(s.unit, err), rec.state
 	}
 	x := rec.explained(out.now(), zone)
-	return x.alertText(x.lastLines(ctx, s)), rec.state
+	return x.alertText(x.lastLines(ctx, s.tail)), rec.state
 }
 
 // syncJournal has the journal take in what the service said just before it failed:
@@ -89,15 +89,15 @@ func syncJournal(ctx context.Context) {
 	_ = exec.CommandContext(ctx, "journalctl", "--sync").Run()
 }
 
-// lastLines are what the service said last, in whatever run: of one that ended at
+// lastLines are the n lines that the service said last, in whatever run: of one that ended at
 // once the journal may not know the run, and with RestartMode=direct it has all of a
 // burst under the first one's invocation, as systemd does not tell it of the later
 // ones (systemd: src/core/unit.c, unit_export_invocation_id).
-func (x explained) lastLines(ctx context.Context, about subject) []string {
+func (x explained) lastLines(ctx context.Context, n int) []string {
 	if !x.journal {
 		return nil
 	}
-	lines, err := x.source.Tail(ctx, about.query(), history.Lines{}, about.tail)
+	lines, err := x.source.Tail(ctx, x.query, history.Lines{}, n)
 	if err != nil {
 		return nil
 	}

@@ -72,6 +72,7 @@ type record struct {
 	skipped   *history.Skip // the last start that a condition was against
 	sharedIDs bool          // the journal has lines of a run under the ID of another
 	source    entries       // the journal, for what else it has
+	query     journal.Query // what was read of it
 }
 
 // absent is why sources could not be asked; nil errors where they could.
@@ -99,7 +100,10 @@ func collect(ctx context.Context, about subject, out output) (record, error) {
 // gather asks the journal, the manager and svcrun's records. Of another machine's
 // journal nobody here knows more.
 func gather(ctx context.Context, about subject, out output) (rec record, missing absent, err error) {
-	rec = record{unit: about.unit, of: about.of, elsewhere: about.journalFile != ""}
+	if about.journalFile == "" {
+		about.unit, missing.bus = about.ownName(ctx)
+	}
+	rec = record{unit: about.unit, of: about.of, elsewhere: about.journalFile != "", query: about.query()}
 	source, closeSource, err := about.open(ctx)
 	if err != nil {
 		return rec, missing, err
@@ -117,7 +121,7 @@ func gather(ctx context.Context, about subject, out output) (rec record, missing
 		return rec, missing, ctx.Err()
 	case rec.elsewhere && unread != nil:
 		return rec, missing, about.badExport(unread)
-	case !rec.elsewhere:
+	case !rec.elsewhere && missing.bus == nil:
 		missing.bus = rec.addBus(ctx, about, fold)
 	}
 	if !rec.elsewhere || about.stateDir != "" {
@@ -139,16 +143,32 @@ func (s subject) query() journal.Query {
 // readJournal adds what the journal has, and tells how far it is where that takes
 // long.
 func readJournal(ctx context.Context, source entries, about subject, fold *history.Fold, out output) (journal.Report, error) {
-	query := about.query()
 	if !out.progress {
-		return source.Read(ctx, query, fold.Add)
+		return source.Read(ctx, about.query(), fold.Add)
 	}
 	p := startProgress(out.stderr)
 	defer p.end()
-	return source.Read(ctx, query, func(e history.Entry) {
+	return source.Read(ctx, about.query(), func(e history.Entry) {
 		p.entries.Add(1)
 		fold.Add(e)
 	})
+}
+
+// ownName is the unit's own name, where it is asked about by an alias: the journal
+// and the records know no other. The error is why the manager does not tell.
+func (s subject) ownName(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, busTimeout)
+	defer cancel()
+	conn, err := s.of.dial(ctx)
+	if err != nil {
+		return s.unit, err
+	}
+	defer conn.Close()
+	states, err := conn.List(ctx, []string{s.unit})
+	if err != nil || len(states) != 1 {
+		return s.unit, err
+	}
+	return states[0].Unit, nil
 }
 
 // addBus adds what the manager knows; the error is why it does not.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -49,7 +50,9 @@ func forget(c *cli.Context, out output) error {
 		}
 		return err
 	}
-	fmt.Fprint(out.stdout, forgotText(doc))
+	if _, printed := io.WriteString(out.stdout, forgotText(doc)); err == nil {
+		err = printed
+	}
 	return err
 }
 
@@ -71,7 +74,7 @@ func forgotten(ctx context.Context, about subject) (forgetDocument, error) {
 	if err := conn.ResetFailed(ctx, about.unit); err != nil {
 		return forgetDocument{}, err
 	}
-	doc := forgetDocument{Schema: schema, Unit: about.unit, Restarts: state.NRestarts, Failed: state.ActiveState == "failed"}
+	doc := forgetDocument{Schema: schema, Unit: state.Unit, Restarts: state.NRestarts, Failed: state.ActiveState == "failed"}
 	doc.Failures, err = forgetSvcrun(state)
 	return doc, err
 }

@@ -95,7 +95,7 @@ func showHistory(c *cli.Context, out output) error {
 		return err
 	}
 	runs := q.selectRuns(record.runs)
-	tails, err := record.tailsOf(c.Context, q.subject, runs)
+	tails, err := record.tailsOf(c.Context, q.tail, runs)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func showHistory(c *cli.Context, out output) error {
 		return writeJSON(out.stdout, record.document(runs, tails, out.now(), zone))
 	}
 	if len(runs) == 0 {
-		_, err := fmt.Fprintln(out.stderr, noRuns(q.unit, len(record.runs), !q.since.IsZero()))
+		_, err := fmt.Fprintln(out.stderr, noRuns(record, q.since, zone))
 		return err
 	}
 	t := historyTable(runs, tails, out.now(), zone)

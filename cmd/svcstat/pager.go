@@ -5,18 +5,23 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 )
 
 // page prints a text that render makes for a width, 0 for any. What is longer
-// than the terminal goes to a pager, which scrolls sideways, too.
+// than the terminal goes to a pager; less(1) scrolls sideways, too.
 func (out output) page(c *cli.Context, render func(columns int) string) error {
 	text := render(out.terminal.columns)
 	if out.terminal.is && out.terminal.lines > 0 && strings.Count(text, "\n") >= out.terminal.lines && !c.Bool("no-pager") {
-		if argv := pagerCommand(os.LookupEnv); len(argv) > 0 {
-			return runPager(argv, render(0), out.stdout, out.stderr)
+		argv, paged := pagerCommand(os.LookupEnv), text
+		if len(argv) > 0 && filepath.Base(argv[0]) == "less" {
+			paged = render(0)
+		}
+		if len(argv) > 0 && runPager(argv, paged, out.stdout, out.stderr) == nil {
+			return nil
 		}
 	}
 	_, err := io.WriteString(out.stdout, text)
@@ -43,7 +48,7 @@ func pagerCommand(lookup func(string) (string, bool)) []string {
 	return nil
 }
 
-// runPager shows a text. It is not of the pager's business to run programs or
+// runPager shows a text; the error is that it could not be. It is not of the pager's business to run programs or
 // to write files: what it shows others have written.
 func runPager(argv []string, text string, stdout, stderr io.Writer) error {
 	pager := exec.Command(argv[0], argv[1:]...)
@@ -57,9 +62,6 @@ func runPager(argv []string, text string, stdout, stderr io.Writer) error {
 	var ended *exec.ExitError
 	if errors.As(err, &ended) {
 		return nil // it was shown; how the pager was left is its own matter
-	}
-	if err != nil {
-		_, err = io.WriteString(stdout, text)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,6 +13,9 @@ import (
 var sinceLayouts = []string{
 	time.RFC3339, "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02",
 }
+
+// zonedLayouts are those with a zone, which systemctl(1) prints with the weekday.
+var zonedLayouts = []string{"2006-01-02 15:04:05 MST", "2006-01-02 15:04 MST", "2006-01-02 MST"}
 
 // parseSince reads --since: a time span before now ("2h", "-2h", "2h ago"), a
 // point in time in the zone of now, or now, today and yesterday.
@@ -25,10 +29,8 @@ func parseSince(word string, now time.Time) (time.Time, error) {
 	case "yesterday":
 		return midnight.AddDate(0, 0, -1), nil
 	}
-	for _, layout := range sinceLayouts {
-		if t, err := time.ParseInLocation(layout, word, now.Location()); err == nil {
-			return t, nil
-		}
+	if t, ok := parseMoment(word, now.Location()); ok {
+		return t, nil
 	}
 	for _, layout := range []string{"15:04:05", "15:04"} {
 		if t, err := time.Parse(layout, word); err == nil {
@@ -45,4 +47,30 @@ func parseSince(word string, now time.Time) (time.Time, error) {
 			"flag --since: %q is neither a time span (2h, 3d) nor a time (2026-01-31 15:04, 15:04, today, yesterday)", word)
 	}
 	return now.Add(-d), nil
+}
+
+// parseMoment reads a point in time: a date, maybe with its weekday before it, a
+// time of day and a zone, or @ and the seconds since 1970.
+func parseMoment(word string, zone *time.Location) (time.Time, bool) {
+	if seconds, ok := strings.CutPrefix(word, "@"); ok {
+		s, err := strconv.ParseFloat(seconds, 64)
+		return time.UnixMicro(int64(s * 1e6)), err == nil && 0 <= s && s < 1e11
+	}
+	if day, rest, _ := strings.Cut(word, " "); len(day) == len("Mon") {
+		if _, err := time.Parse("Mon", day); err == nil {
+			word = rest
+		}
+	}
+	for _, layout := range sinceLayouts {
+		if t, err := time.ParseInLocation(layout, word, zone); err == nil {
+			return t, true
+		}
+	}
+	for _, layout := range zonedLayouts {
+		t, err := time.ParseInLocation(layout, word, zone)
+		if err == nil && (t.Location() == zone || t.Location() == time.UTC) { // else Go knows no such zone, and makes one up
+			return t, true
+		}
+	}
+	return time.Time{}, false
 }

@@ -59,10 +59,10 @@ func (s subject) badExport(err error) error {
 	return fmt.Errorf("flag --journal-file: %s: %w", s.journalFile, err)
 }
 
-// tailsOf are the last lines of each run's own output; nil where none are asked
+// tailsOf are the last n lines of each run's own output; nil where none are asked
 // for.
-func (r record) tailsOf(ctx context.Context, about subject, runs []history.Run) ([][]string, error) {
-	if about.tail == 0 || !r.journal {
+func (r record) tailsOf(ctx context.Context, n int, runs []history.Run) ([][]string, error) {
+	if n == 0 || !r.journal {
 		return nil, nil
 	}
 	own, tails := r.lines(), make([][]string, len(runs))
@@ -70,7 +70,7 @@ func (r record) tailsOf(ctx context.Context, about subject, runs []history.Run) 
 		if run.InvocationID == "" {
 			continue
 		}
-		lines, err := r.source.Tail(ctx, about.query(), own[run.Number-1], about.tail)
+		lines, err := r.source.Tail(ctx, r.query, own[run.Number-1], n)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the output of run %d: %w", run.Number, err)
 		}

@@ -107,10 +107,11 @@ func TestThePagerIsChosenAsSystemctlDoes(t *testing.T) {
 	}
 }
 
-// TestOnlyLongOutputIsPaged: as it is without a pager, and whole in one.
+// TestOnlyLongOutputIsPaged: as it is without a pager, and whole in one that scrolls
+// sideways.
 func TestOnlyLongOutputIsPaged(t *testing.T) {
 	dir := t.TempDir()
-	script, shown := filepath.Join(dir, "pager"), filepath.Join(dir, "shown")
+	script, shown := filepath.Join(dir, "less"), filepath.Join(dir, "shown")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\necho \"$LESS $LESSSECURE\" >"+shown+"\ncat >>"+shown+"\nexit 3\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -142,8 +143,16 @@ func TestOnlyLongOutputIsPaged(t *testing.T) {
 	if stdout, pager := paged(5, "--no-pager"); stdout != strings.Repeat("line\n", 5) || pager != "" {
 		t.Errorf("--no-pager: stdout %q, pager %q", stdout, pager)
 	}
-	t.Setenv("SYSTEMD_PAGER", "/nonexistent/pager")
-	if stdout, _ := paged(5); stdout != strings.Repeat("long line\n", 5) {
+	more := filepath.Join(dir, "more")
+	if err := os.Rename(script, more); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SYSTEMD_PAGER", more)
+	if _, pager := paged(5); pager != "FRSXMK 1\n"+strings.Repeat("line\n", 5) {
+		t.Errorf("in a pager that does not scroll sideways: %q", pager)
+	}
+	t.Setenv("SYSTEMD_PAGER", "/nonexistent/less")
+	if stdout, _ := paged(5); stdout != strings.Repeat("line\n", 5) {
 		t.Errorf("a pager that is not there: stdout %q", stdout)
 	}
 }

@@ -120,16 +120,16 @@ func recordWarnings(errs []error) []string {
 	return lines
 }
 
-// noRuns says that no run is as was asked for, of so many others. With --since
-// only those from then on were read.
-func noRuns(unit string, others int, since bool) string {
+// noRuns says that no run is as was asked for. With --since not all are read, so
+// that there is no number of them.
+func noRuns(r record, since time.Time, zone *time.Location) string {
 	switch {
-	case others == 0:
-		return fmt.Sprintf("svcstat: no run of %s is on record", unit)
-	case since:
-		return fmt.Sprintf("svcstat: no such run of %s among %d of that time", unit, others)
+	case len(r.runs) == 0:
+		return fmt.Sprintf("svcstat: no run of %s is on record", r.unit)
+	case !since.IsZero():
+		return fmt.Sprintf("svcstat: no such run of %s since %s%s is on record", r.unit, timeText(since, zone), zoneHead(zone))
 	}
-	return fmt.Sprintf("svcstat: no such run of %s among %d on record", unit, others)
+	return fmt.Sprintf("svcstat: no such run of %s among %d on record", r.unit, len(r.runs))
 }
 
 func unknownUnit(name string, near []string) error {
@@ -239,8 +239,13 @@ func tailText(r history.Run, lines []string) []string {
 	return out
 }
 
-// printable is a line without what a terminal would obey.
+// printable is a line without what a terminal would obey. The journal's readers know
+// one that is too long as an empty one, which services hardly have: journald drops
+// those that they print.
 func printable(line string) string {
+	if line == "" {
+		return "(a line that is empty, or too long to be shown)"
+	}
 	return strings.Map(func(c rune) rune {
 		switch {
 		case c == '\t':

@@ -102,8 +102,16 @@ func TestNothingOnATerminalIsObeyed(t *testing.T) {
 	}
 }
 
+func TestALineTooLongToBeShownIsNotShownAsEmpty(t *testing.T) {
+	runs := []history.Run{{Number: 1, Started: now, End: history.End{Cause: history.Clean}}}
+	tab := historyTable(runs, [][]string{{"said", ""}}, now, time.UTC)
+	if got := tab.text(false, 0); !strings.Contains(got, "   | said\n   | (a line that is empty, or too long to be shown)\n") {
+		t.Error(got)
+	}
+}
+
 func TestSinceReadsTimesAndSpans(t *testing.T) {
-	zone := time.FixedZone("there", 2*3600)
+	zone := time.FixedZone("EET", 2*3600)
 	here := time.Date(2026, 1, 31, 15, 0, 0, 0, zone)
 	for word, want := range map[string]time.Time{
 		"now":                  here,
@@ -117,14 +125,20 @@ func TestSinceReadsTimesAndSpans(t *testing.T) {
 		"2026-01-02 03:04:05":  time.Date(2026, 1, 2, 3, 4, 5, 0, zone),
 		"2026-01-02T03:04:05Z": time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		"03:04":                time.Date(2026, 1, 31, 3, 4, 0, 0, zone),
-		"03:04:05":             time.Date(2026, 1, 31, 3, 4, 5, 0, zone),
+
+		"Fri 2026-01-02 03:04:05":     time.Date(2026, 1, 2, 3, 4, 5, 0, zone), // as systemctl status has it
+		"Fri 2026-01-02 03:04:05 EET": time.Date(2026, 1, 2, 3, 4, 5, 0, zone),
+		"Fri 2026-01-02 03:04:05 UTC": time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		"2026-01-02 UTC":              time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC),
+		"@1767323045.250000":          time.UnixMicro(1767323045_250000), // as svcstat why has it
+		"03:04:05":                    time.Date(2026, 1, 31, 3, 4, 5, 0, zone),
 	} {
 		got, err := parseSince(word, here)
 		if err != nil || !got.Equal(want) {
 			t.Errorf("parseSince(%q) = %v, %v; want %v", word, got, err, want)
 		}
 	}
-	for _, word := range []string{"", "soon", "infinity", "1M", "2026-13-01", "--2h"} {
+	for _, word := range []string{"", "soon", "infinity", "1M", "2026-13-01", "--2h", "2026-01-02 03:04:05 EST", "@", "@x", "@-1", "@1e300", "@NaN", "Fri", "Fry 2026-01-02"} {
 		if got, err := parseSince(word, here); err == nil {
 			t.Errorf("parseSince(%q) = %v, want an error", word, got)
 		}

@@ -36,7 +36,7 @@ func serviceName(word string) (string, error) {
 func servicePattern(word string) (string, error) {
 	for _, suffix := range otherTypes {
 		if strings.HasSuffix(word, suffix) {
-			return "", verbs.Usagef("%s is no service; svcstat tells of services only", word)
+			return "", verbs.Usagef("%s is no service, and svcstat tells of services only; write systemctl status %s", word, word)
 		}
 	}
 	name := strings.TrimSuffix(word, serviceSuffix) + serviceSuffix
