@@ -45,8 +45,8 @@ func fatal(t *testing.T) []int {
 // signalUnits are templates of services that kill themselves, with svcrun and
 // without.
 var signalUnits = map[string]string{
-	"signal@":     "ExecStart=/bin/sh -c 'kill -%i $$$$; exec sleep 100'\n",
-	"own-signal@": "Type=notify\nExecStart=" + svcrun + " " + endsBy + "kill -%i $$$$; exec sleep 100'\n",
+	"signal@":     "ExecStart=/bin/sh -c 'kill -%i $$$$; exit 99'\n",
+	"own-signal@": "Type=notify\nExecStart=" + svcrun + " " + endsBy + "kill -%i $$$$; exit 99'\n",
 }
 
 // checkSignals: death of each signal that ends a process by default is told by

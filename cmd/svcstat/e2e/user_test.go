@@ -21,11 +21,11 @@ var userUnits = []struct {
 	truth      []string
 	why        string
 }{
-	{"own-limit", "[Unit]\nStartLimitBurst=2\nStartLimitIntervalSec=60\n[Service]\nExecStart=/bin/sh -c 'sleep 0.3; exit 3'\nRestart=on-failure\nRestartSec=100ms\n",
+	{"own-limit", "[Unit]\nStartLimitBurst=2\nStartLimitIntervalSec=1h\n[Service]\nExecStart=/bin/sh -c 'sleep 0.3; exit 3'\nRestart=on-failure\nRestartSec=100ms\n",
 		[]string{"unknown ready exit-code code=3", "automatic/1 ready exit-code code=3", "automatic/2 refused start-limit"},
 		"failed start-limit +read-log +reset-failed +start"},
 	{"own-stop", "[Service]\nExecStart=/bin/sleep 1000\n", []string{"unknown ready stop-requested"}, "down stop-requested +start"},
-	{"own-again", "[Service]\nExecStart=/bin/sleep 0.5\nRestart=always\nRestartSec=100ms\nExecStartPre=/bin/sh -c 'test ! -e /run/user/1500/again || exec sleep 1000'\nTimeoutStartSec=60\n",
+	{"own-again", "[Service]\nExecStart=/bin/sh -c 'until [ -e /run/user/1500/again ]; do sleep 0.1; done'\nRestart=always\nRestartSec=100ms\nExecStartPre=/bin/sh -c 'test ! -e /run/user/1500/again || exec sleep 1000'\nTimeoutStartSec=1000\n",
 		[]string{"unknown ready clean", "automatic/1 never stop-requested signal=TERM command=ExecStartPre"}, "failed stop-requested +start"},
 }
 
@@ -47,7 +47,7 @@ func TestUsersManagersAreToldOfAsWell(t *testing.T) {
 			}
 			await := func(unit, property, want string) {
 				t.Helper()
-				jo("timeout", "20", "sh", "-c", "until systemctl --user show -P "+property+" "+unit+" | grep -qx "+want+"; do sleep 0.1; done")
+				jo("timeout", "120", "sh", "-c", "until systemctl --user show -P "+property+" "+unit+" | grep -qx "+want+"; do sleep 0.1; done")
 			}
 			jo("systemctl", "--user", "start", "own-limit", "own-stop", "own-again")
 			jo("touch", "/run/user/1500/again")
