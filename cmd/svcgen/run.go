@@ -162,17 +162,28 @@ func checkRunFlags(c *cli.Context) error {
 	return nil
 }
 
-// checkInstances sees to it that a template is given instances, and nothing
-// else is.
+// checkInstances sees to it that a template is given instances, unless another
+// service names one of its, and nothing else is.
 func checkInstances(instances []string, source string, policies []unitgen.Policy) error {
-	i := slices.IndexFunc(policies, unitgen.Policy.IsTemplate)
+	lacking := func(p unitgen.Policy) bool { return p.IsTemplate() && !isNamed(p, policies) }
 	switch {
-	case i < 0 && len(instances) > 0:
+	case len(instances) > 0 && !slices.ContainsFunc(policies, unitgen.Policy.IsTemplate):
 		return verbs.Usagef(noTemplateText, source)
-	case i >= 0 && len(instances) == 0:
-		return verbs.Usagef(templateText, policies[i].Name, shellWord(source))
+	case len(instances) == 0 && slices.ContainsFunc(policies, lacking):
+		name := policies[slices.IndexFunc(policies, lacking)].Name
+		return verbs.Usagef(templateText, name, shellWord(source))
 	}
 	return nil
+}
+
+// isNamed says whether a service starts an instance of a template by itself.
+func isNamed(template unitgen.Policy, policies []unitgen.Policy) bool {
+	return slices.ContainsFunc(policies, func(p unitgen.Policy) bool {
+		started := slices.Concat(p.OnGiveUp, p.OnEachFailure, p.Requires, p.Wants)
+		return p.Name != template.Name && slices.ContainsFunc(started, func(unit string) bool {
+			return strings.HasPrefix(unit, template.Name)
+		})
+	})
 }
 
 // givenEnv reads --env: NAME=VALUE, or NAME for the caller's own value, if there
