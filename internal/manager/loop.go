@@ -208,7 +208,7 @@ func (l *loop) start(p prepared) {
 	}
 	failed := machine.SpawnFailed{Unit: p.Unit, Role: p.Role, Reason: err.Error()}
 	if why := (*startError)(nil); errors.As(err, &why) {
-		failed.Status, failed.Exec = why.status, why.status == statusExec
+		failed.Status = why.status
 	}
 	l.step(failed)
 }

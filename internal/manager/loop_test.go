@@ -310,9 +310,9 @@ func TestAStartThatNobodyWantsAnyMoreDoesNotHappen(t *testing.T) {
 
 func TestAFailedStartIsToldWithItsStatus(t *testing.T) {
 	for err, want := range map[error]string{
-		&startError{200, errors.New("no directory")}: "SpawnFailed{Unit:a Role:1 Reason:no directory Exec:false Status:200}",
-		&startError{203, errors.New("no program")}:   "SpawnFailed{Unit:a Role:1 Reason:no program Exec:true Status:203}",
-		&startError{0, errors.New("no variables")}:   "SpawnFailed{Unit:a Role:1 Reason:no variables Exec:false Status:0}",
+		&startError{200, errors.New("no directory")}: "SpawnFailed{Unit:a Role:1 Reason:no directory Status:200}",
+		&startError{203, errors.New("no program")}:   "SpawnFailed{Unit:a Role:1 Reason:no program Status:203}",
+		&startError{0, errors.New("no variables")}:   "SpawnFailed{Unit:a Role:1 Reason:no variables Status:0}",
 	} {
 		play(t, func(f *fake) {
 			f.answers["Heard spawn"] = []machine.Action{machine.Spawn{Unit: "a", Role: machine.Control}}

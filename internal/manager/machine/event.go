@@ -51,15 +51,14 @@ type Spawned struct {
 }
 
 // SpawnFailed says that it could not be started: for want of something that the
-// unit asks for, or because the program cannot be executed (Exec).
+// unit asks for, or because the program cannot be executed.
 type SpawnFailed struct {
 	Unit   string
 	Role   Role
 	Reason string
-	Exec   bool
-	// Status is what a child of systemd's would exit with, such as 200 where
-	// WorkingDirectory= is missing (systemd.exec(5)); 0 where systemd would not
-	// have got as far as a child.
+	// Status is what a child of systemd's would exit with, such as 203 where the
+	// program cannot be executed (systemd.exec(5)); 0 where systemd would not have
+	// got as far as a child.
 	Status int
 }
 

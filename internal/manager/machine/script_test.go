@@ -21,7 +21,7 @@ import (
 //	> start [UNIT], stop, reload, hurry
 //	> exit UNIT HOW [left=N] [line="svcrun: end ..."]    the main process has ended: 3, TERM or ABRT+core
 //	> exit UNIT.control HOW                              so has a command beside it
-//	> failed UNIT HOW                                    it could not be started: exec, 200, or resources
+//	> failed UNIT HOW                                    it could not be started: 203, 200, or resources
 //	> left UNIT N                                        so many processes are left
 //	> says UNIT READY=1 STATUS=x                         a message of sd_notify(3)
 //	> 5s                                                 so much time passes; every deadline gets its Tick
@@ -92,7 +92,7 @@ func (s *script) do(event string) {
 		s.step(exitEvent(s.t, unit, role, arg(2), event, line))
 	case words[0] == "failed":
 		code, _ := strconv.Atoi(arg(2))
-		s.step(SpawnFailed{Unit: unit, Role: role, Reason: "no such thing", Exec: arg(2) == "exec", Status: code})
+		s.step(SpawnFailed{Unit: unit, Role: role, Reason: "no such thing", Status: code})
 	case words[0] == "left":
 		n, _ := strconv.Atoi(arg(2))
 		s.step(LeftChanged{unit, n})

@@ -200,7 +200,7 @@ func TestWhatCannotBeExecutedIsAsIfItHadExited(t *testing.T) {
 		> start
 			a: starting 1, restart 0
 			a: spawn main: /bin/a
-		> failed a exec
+		> failed a 203
 			a: ended message="no such thing" after 0: exec, result exit-code: Restart=no, result exit-code
 			a: given-up: Restart=no, result exit-code
 			a: release
@@ -236,7 +236,7 @@ func TestWhatCannotBeExecutedIsAsIfItHadExited(t *testing.T) {
 		> start
 			a: starting 1, restart 0
 			a: spawn control: /bin/one
-		> failed a.control exec
+		> failed a.control 203
 			a: ended command=ExecStartPre message="no such thing" after 0: exec, result exit-code: Restart=on-failure, result exit-code
 			a: restarting in 1s
 		> stop
@@ -250,7 +250,7 @@ func TestWhatCannotBeExecutedIsAsIfItHadExited(t *testing.T) {
 		> start
 			a: starting 1, restart 0
 			a: spawn control: /bin/one
-		> failed a.control exec
+		> failed a.control 203
 			a: spawn main: /bin/a
 		> spawned a
 	`)
@@ -308,7 +308,7 @@ func TestASignalThatComesBeforeTheProcessReachesIt(t *testing.T) {
 			a: spawn main: /bin/a
 		> stop
 			a: stopping: a stop was asked for
-		> failed a exec
+		> failed a 203
 			a: ended after 0: stop-requested, result exit-code: a stop was asked for
 			a: release
 			finished

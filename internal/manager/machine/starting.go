@@ -63,10 +63,6 @@ func (u *unit) spawned(e Spawned) {
 	}
 }
 
-// The exit codes of a child that could not execute its command
-// (systemd.exec(5), "Process exit codes").
-const exitExec = 203
-
 // spawnFailed takes a process that could not be started. systemd's child would
 // have ended by itself, with a code of its own, where it got so far.
 func (u *unit) spawnFailed(e SpawnFailed) {
@@ -74,12 +70,8 @@ func (u *unit) spawnFailed(e SpawnFailed) {
 		return
 	}
 	u.run.message = e.Reason
-	code := e.Status
-	if e.Exec {
-		code = exitExec
-	}
-	if code != 0 {
-		u.exited(Exited{Unit: e.Unit, Role: e.Role, Exit: policy.Exit{How: policy.Exited, Code: code}, Left: u.left})
+	if e.Status != 0 {
+		u.exited(Exited{Unit: e.Unit, Role: e.Role, Exit: policy.Exit{How: policy.Exited, Code: e.Status}, Left: u.left})
 		return
 	}
 	*u.process(e.Role) = process{}

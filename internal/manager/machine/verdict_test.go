@@ -56,8 +56,8 @@ func (v *verdict) seesExit(u *actual, role Role, exit policy.Exit) {
 // seesFailure takes a process that could not be started.
 func (v *verdict) seesFailure(u *actual, e SpawnFailed) {
 	switch {
-	case e.Exec:
-		v.seesExit(u, e.Role, policy.Exit{How: policy.Exited, Code: 203})
+	case e.Status != 0:
+		v.seesExit(u, e.Role, policy.Exit{How: policy.Exited, Code: e.Status})
 	case e.Role == Main || !v.ready || v.pushed:
 		v.wrong(policy.Resources)
 	}

@@ -301,7 +301,7 @@ func (w *world) answer() {
 			}
 			if failure := rapid.IntRange(0, 9).Draw(w.t, "failure"); failure < 2 {
 				u.processes[role] = actualProcess{}
-				e := SpawnFailed{Unit: name, Role: Role(role), Reason: "no", Exec: failure == 0}
+				e := SpawnFailed{Unit: name, Role: Role(role), Reason: "no", Status: 203 * failure}
 				u.verdict.seesFailure(u, e)
 				w.step(e)
 				return
