@@ -95,11 +95,7 @@ func (s *sockets) give(socket plan.Socket, path string, root bool) error {
 			return err
 		}
 	}
-	mode := fs.FileMode(socket.Mode)
-	if mode == 0 {
-		mode = 0o666
-	}
-	return os.Chmod(path, mode)
+	return os.Chmod(path, fs.FileMode(socket.Mode))
 }
 
 // networkOf is an address in the terms of package net: as ListenStream= has it,
@@ -168,8 +164,7 @@ func bind(network, address string) (*os.File, error) {
 		return nil, err
 	}
 	defer func() { _ = opened.Close() }()
-	switch l := opened.(type) {
-	case *net.UnixListener:
+	if l, ok := opened.(*net.UnixListener); ok {
 		l.SetUnlinkOnClose(false)
 	}
 	return opened.(filer).File()

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/svckit/svckit/internal/syntax"
+	"github.com/svckit/svckit/unitgen/unit"
 )
 
 // A command line is read in systemd's order (systemd.service(5), "Command
@@ -52,7 +53,7 @@ func cutPrefixes(word string) (prefixes, program string) {
 // expand puts variables into a word, after its specifiers. $ in front of
 // anything but $, { and a name at the word's start stands for itself.
 func (n names) expand(word string) (string, error) {
-	if name, ok := strings.CutPrefix(word, "$"); ok && isVariable(name) {
+	if name, ok := strings.CutPrefix(word, "$"); ok && unit.IsVariable(name) {
 		return n.variable(name)
 	}
 	var out strings.Builder
@@ -63,7 +64,7 @@ func (n names) expand(word string) (string, error) {
 		case strings.HasPrefix(rest, "$$"):
 			out.WriteByte('$')
 			i++
-		case strings.HasPrefix(rest, "${") && closed && isVariable(name):
+		case strings.HasPrefix(rest, "${") && closed && unit.IsVariable(name):
 			value, err := n.variable(name)
 			if err != nil {
 				return "", err
@@ -82,9 +83,4 @@ func (n names) variable(name string) (string, error) {
 		return "", fmt.Errorf("svcgen run puts no variable such as $%s into a command line", name)
 	}
 	return n.credentials(), nil
-}
-
-// isVariable says whether s can name an environment variable.
-func isVariable(s string) bool {
-	return s != "" && (s[0] < '0' || s[0] > '9') && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }

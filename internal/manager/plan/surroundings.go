@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/svckit/svckit/internal/syntax"
+	"github.com/svckit/svckit/unitgen/unit"
 )
 
 // This file is what a process of a service finds when it starts.
@@ -23,7 +24,7 @@ func (r *reader) environment(value string) error {
 		if err != nil {
 			return err
 		}
-		if name, _, ok := strings.Cut(assignment, "="); !ok || !isVariable(name) {
+		if name, _, ok := strings.Cut(assignment, "="); !ok || !unit.IsVariable(name) {
 			return fmt.Errorf("a word is no NAME=value") // which one may be a secret
 		}
 		r.service.Surroundings.Env = append(r.service.Surroundings.Env, assignment)
