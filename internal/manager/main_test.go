@@ -31,7 +31,7 @@ const (
 	serveEnv  = "SVCKIT_MANAGER_SERVE" // this process is a service that answers on descriptor 3
 
 	// patience bounds whatever should come at once, on a loaded machine too.
-	patience = 30 * time.Second
+	patience = 2 * time.Minute
 )
 
 func init() { PrepareShim(os.Args) }
