@@ -3,6 +3,8 @@ package journal
 import (
 	"fmt"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -147,4 +149,22 @@ func FuzzDecode(f *testing.F) {
 		fold.Add(entry)
 		fold.Runs()
 	})
+}
+
+// TestEachFieldIsAskedForAndReadInEachForm: of journalctl, from JSON and from an export.
+func TestEachFieldIsAskedForAndReadInEachForm(t *testing.T) {
+	var r record
+	var asked []string
+	for i, fields := 0, reflect.TypeFor[record](); i < fields.NumField(); i++ {
+		name := fields.Field(i).Tag.Get("json")
+		if to := r.field(name); to == nil || to != reflect.ValueOf(&r).Elem().Field(i).Addr().Interface() {
+			t.Errorf("%s of an export does not become %s", name, fields.Field(i).Name)
+		}
+		if !strings.HasPrefix(name, "__") && name != "_BOOT_ID" { // which it prints unasked
+			asked = append(asked, name)
+		}
+	}
+	if got := strings.Split(outputFields, ","); !slices.Equal(got, asked) {
+		t.Errorf("journalctl is asked for %v, want %v", got, asked)
+	}
 }
