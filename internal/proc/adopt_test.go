@@ -36,7 +36,7 @@ func (r *reaped) heir(code, then string) (parent, pid int, ended chan machine.St
 func TestAdoptedProcessIsWaitedForAsAChildOnceItsParentHasGone(t *testing.T) {
 	alone(t, func(t *testing.T) {
 		r := newReaped(t)
-		parent, pid, _, end := r.heir("7", "exec sleep 100")
+		parent, pid, _, end := r.heir("7", "exec sleep 600")
 		ended := make(chan machine.Status, 1)
 		a, err := r.Adopt(pid, parent, ended)
 		if err != nil {
@@ -64,7 +64,7 @@ func TestAdoptedProcessIsWaitedForAsAChildOnceItsParentHasGone(t *testing.T) {
 func TestAdoptedProcessThatItsParentReapsIsSeenToEnd(t *testing.T) {
 	alone(t, func(t *testing.T) {
 		r := newReaped(t)
-		parent, pid, first, end := r.heir("7", "wait; sleep 100; exit 3")
+		parent, pid, first, end := r.heir("7", "wait; sleep 600; exit 3")
 		ended := make(chan machine.Status, 1)
 		a, err := r.Adopt(pid, parent, ended)
 		if err != nil {
@@ -99,8 +99,8 @@ func TestAdoptedProcessThatItsParentReapsIsSeenToEnd(t *testing.T) {
 func TestNoStrangerIsAdopted(t *testing.T) {
 	alone(t, func(t *testing.T) {
 		r := newReaped(t)
-		pid, ended := r.sh("exec sleep 100")
-		probe := shell("exec sleep 100")
+		pid, ended := r.sh("exec sleep 600")
+		probe := shell("exec sleep 600")
 		probe.Helper = true
 		helped := make(chan machine.Status, 1)
 		helper, err := r.Start(probe, helped)
@@ -129,7 +129,7 @@ func TestNoStrangerIsAdopted(t *testing.T) {
 func TestCloseEndsTheWaitForAnAdoptedProcess(t *testing.T) {
 	alone(t, func(t *testing.T) {
 		r := newReaped(t)
-		pid, ended := r.sh("exec sleep 100")
+		pid, ended := r.sh("exec sleep 600")
 		a, err := r.Adopt(pid, pid, ended)
 		if err != nil {
 			t.Fatal(err)

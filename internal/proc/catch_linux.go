@@ -1,10 +1,13 @@
 package proc
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"strconv"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -81,4 +84,50 @@ func (c *Catcher) Wait() (come SignalSet, ok bool) {
 		come = SignalSet(atomic.SwapUint64(&caught.pending, 0))
 	}
 	return come, true
+}
+
+// The longest that a thread is waited for that was given a signal and no processor
+// to note it with, and how often it is looked at.
+const (
+	overtakenWait = time.Second
+	overtakenPoll = time.Millisecond
+)
+
+// Overtaken returns the signals that were sent before one that has come and have
+// not come yet. The kernel hands out the lowest number first, but each to any
+// thread, and on a busy host a thread may lose its processor before the first
+// instruction of the handler, while another one notes a later signal.
+func (c *Catcher) Overtaken() SignalSet {
+	for until := time.Now().Add(overtakenWait); handling() && time.Now().Before(until); {
+		time.Sleep(overtakenPoll) //nolint:forbidigo // nobody tells of a thread's progress
+	}
+	return SignalSet(atomic.SwapUint64(&caught.pending, 0))
+}
+
+// unblocked are the signals that a thread need not block in the handler: those that
+// nobody can, and the two that glibc keeps for itself (nptl(7)), where it is linked.
+const unblocked = SignalSet(1)<<(unix.SIGKILL-1) | 1<<(unix.SIGSTOP-1) | 1<<(32-1) | 1<<(33-1)
+
+// handling says whether a thread of this process handles a signal just now; not
+// without /proc.
+func handling() bool {
+	for _, thread := range numbersIn("/proc/self/task") {
+		status, err := ReadFile("/proc/self/task/" + strconv.Itoa(thread) + "/status")
+		if err != nil {
+			continue // it has ended
+		}
+		_, rest, _ := bytes.Cut(status, []byte("\nSigBlk:\t"))
+		line, _, _ := bytes.Cut(rest, []byte("\n"))
+		if blocked, err := strconv.ParseUint(string(line), 16, 64); err == nil && SignalSet(blocked)|unblocked == ^SignalSet(0) {
+			return true
+		}
+	}
+	return false
+}
+
+// HasEnded says whether a process is a child that has ended and was not reaped yet.
+func HasEnded(pid int) bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return err == nil && info.Signo != 0
 }

@@ -60,6 +60,49 @@ func TestSignalsToManyThreadsAtOnceAllCome(t *testing.T) {
 	})
 }
 
+// A thread that was given a signal, and then no processor, has all signals blocked
+// and its own still to note.
+func TestASignalThatAnotherHasOvertakenIsWaitedFor(t *testing.T) {
+	alone(t, func(t *testing.T) {
+		c, err := Catch(syntax.SIGTERM, syntax.Signal(unix.SIGCHLD))
+		if err != nil {
+			t.Fatal(err)
+		}
+		starved, run := make(chan struct{}), make(chan struct{})
+		go func() {
+			runtime.LockOSThread() // the thread ends with its mask
+			all := unix.Sigset_t{}
+			for i := range all.Val {
+				all.Val[i] = ^uint64(0)
+			}
+			var before unix.Sigset_t
+			if err := unix.PthreadSigmask(unix.SIG_SETMASK, &all, &before); err != nil {
+				t.Error(err)
+			}
+			if err := unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGTERM); err != nil {
+				t.Error(err)
+			}
+			close(starved)
+			<-run
+			if err := unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil); err != nil {
+				t.Error(err)
+			}
+		}()
+		<-starved
+		if err := unix.Kill(os.Getpid(), unix.SIGCHLD); err != nil {
+			t.Fatal(err)
+		}
+		whole(t, c, NewSignalSet(syntax.Signal(unix.SIGCHLD)))
+		if !handling() {
+			t.Error("nobody is seen to handle a signal")
+		}
+		close(run)
+		if got, want := c.Overtaken(), NewSignalSet(syntax.SIGTERM); got != want {
+			t.Errorf("%x was overtaken; want %x", uint64(got), uint64(want))
+		}
+	})
+}
+
 func TestACommandFindsCaughtSignalsAtTheirDefaults(t *testing.T) {
 	alone(t, func(t *testing.T) {
 		if _, err := Catch(syntax.SIGTERM, syntax.SIGHUP, syntax.SIGCONT, syntax.SIGUSR1); err != nil {

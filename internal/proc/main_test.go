@@ -32,7 +32,7 @@ const (
 	quickEnd = "GORACE=atexit_sleep_ms=0"
 
 	// patience bounds whatever should come at once, on a loaded machine too.
-	patience = 20 * time.Second
+	patience = time.Minute
 )
 
 func TestMain(m *testing.M) {
@@ -75,7 +75,7 @@ func parent(fifo string) {
 		panic(err)
 	}
 	ended := make(chan machine.Status, 1)
-	c := shell("echo $$ >" + fifo + "; exec sleep 100")
+	c := shell("echo $$ >" + fifo + "; exec sleep 600")
 	c.Shim = os.Getenv(shimEnv) != ""
 	if _, err := table.Start(c, ended); err != nil {
 		panic(err)
@@ -116,7 +116,7 @@ func alone(t *testing.T, body func(t *testing.T)) {
 	pattern := "^" + strings.ReplaceAll(t.Name(), "/", "$/^") + "$"
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run="+pattern, "-test.count=1")
 	cmd.Env = append(os.Environ(), aloneEnv+"="+t.Name(), quickEnd)
-	cmd.Dir, cmd.WaitDelay = t.TempDir(), time.Second
+	cmd.Dir, cmd.WaitDelay = t.TempDir(), patience
 	cmd.Stdin = strings.NewReader("svcrun's own input")
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -19,7 +19,7 @@ func TestDescendantsThatLeftTheirSessionAreFoundAndKilled(t *testing.T) {
 		tell := told(t, fifo)
 		r := newReaped(t)
 		// A daemon of the old school: setsid, and its parent gone at once.
-		pid, ended := r.sh(`(setsid sh -c 'trap "" TERM HUP; echo $$ >'` + fifo + `'; exec sleep 100' &); exit 5`)
+		pid, ended := r.sh(`(setsid sh -c 'trap "" TERM HUP; echo $$ >'` + fifo + `'; exec sleep 600' &); exit 5`)
 		if s := r.status(ended); s.Code != 5 {
 			t.Errorf("its parent %v", s)
 		}
@@ -49,7 +49,7 @@ func TestAGroupIsSignalledAfterItsLeaderHasGone(t *testing.T) {
 		fifo := filepath.Join(t.TempDir(), "fifo")
 		tell := told(t, fifo)
 		r := newReaped(t)
-		pid, ended := r.sh("(echo in >" + fifo + "; exec sleep 100) & exit 0")
+		pid, ended := r.sh("(echo in >" + fifo + "; exec sleep 600) & exit 0")
 		r.status(ended)
 		tell()
 		r.SignalGroup(pid, syntax.SIGKILL)
@@ -83,7 +83,7 @@ func reuse(t *testing.T, pid int) int {
 		if err := os.WriteFile(last, []byte(strconv.Itoa(pid-1)), 0); err != nil {
 			skipAlone(t, "a process's number cannot be chosen here: %v", err)
 		}
-		got, err := syscall.ForkExec("/bin/sleep", []string{"sleep", "100"}, &syscall.ProcAttr{Files: []uintptr{0, 1, 2}})
+		got, err := syscall.ForkExec("/bin/sleep", []string{"sleep", "600"}, &syscall.ProcAttr{Files: []uintptr{0, 1, 2}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func reuse(t *testing.T, pid int) int {
 func TestAStrangersGroupIsNeverSignalled(t *testing.T) {
 	const strangerEnv = "SVCKIT_PROC_STRANGER"
 	if os.Getenv(aloneEnv) == "" {
-		pid, err := syscall.ForkExec("/bin/sleep", []string{"sleep", "100"},
+		pid, err := syscall.ForkExec("/bin/sleep", []string{"sleep", "600"},
 			&syscall.ProcAttr{Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setpgid: true}})
 		if err != nil {
 			t.Fatal(err)
@@ -132,7 +132,7 @@ func TestTheServiceIsAllButProbesAndHooks(t *testing.T) {
 		fifo := filepath.Join(t.TempDir(), "fifo")
 		up := told(t, fifo)
 		r := newReaped(t)
-		main, ended := r.sh("exec sleep 100")
+		main, ended := r.sh("exec sleep 600")
 		probe := make(chan error, 1)
 		go func() {
 			_, err := r.Run(t.Context(), family(fifo))

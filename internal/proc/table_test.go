@@ -38,7 +38,7 @@ func TestEveryFatalSignalComesBack(t *testing.T) {
 		}
 		r := newReaped(t)
 		for _, s := range fatal() {
-			pid, ended := r.sh("exec sleep 100")
+			pid, ended := r.sh("exec sleep 600")
 			r.SignalChild(pid, s)
 			got := r.status(ended)
 			if piped() {
@@ -113,7 +113,7 @@ func TestReapSaysWhetherAnyChildIsLeft(t *testing.T) {
 			t.Errorf("without children: reaped %d, left %v", n, left)
 		}
 		ended := make(chan machine.Status, 1)
-		pid, err := table.Start(shell("exec sleep 100"), ended)
+		pid, err := table.Start(shell("exec sleep 600"), ended)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestReapSaysWhetherAnyChildIsLeft(t *testing.T) {
 func TestAChildLeadsAGroupOfItsOwn(t *testing.T) {
 	alone(t, func(t *testing.T) {
 		r := newReaped(t)
-		pid, ended := r.sh("exec sleep 100")
+		pid, ended := r.sh("exec sleep 600")
 		if group, err := unix.Getpgid(pid); err != nil || group != pid {
 			t.Errorf("child %d is in group %d (%v)", pid, group, err)
 		}
