@@ -17,7 +17,7 @@ import (
 )
 
 // soon bounds what is to come at once, on a loaded machine too.
-const soon = 10 * time.Second
+const soon = time.Minute
 
 // nameServer answers every query for an IPv4 address with addresses, or,
 // without any, answers nothing at all.

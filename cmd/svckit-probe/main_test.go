@@ -78,7 +78,7 @@ func TestHTTPSHoldsByATrustedCertificateOfTheName(t *testing.T) {
 		{"/nonexistent", ",host=example.com,insecure", ""},
 		{"/nonexistent", ",host=example.org,insecure", "status 503"},
 	} {
-		code, said, complaint := program(t, tc.trusted, s.URL+"/"+tc.options)
+		code, said, complaint := program(t, tc.trusted, s.URL+"/,timeout=10s"+tc.options)
 		if want := map[bool]int{true: 0, false: 1}[tc.want == ""]; code != want || !strings.Contains(said, tc.want) || complaint != "" {
 			t.Errorf("%s: exit status %d, %q, %q; want %q", tc.options, code, said, complaint, tc.want)
 		}
@@ -94,10 +94,10 @@ func TestServersThatAreNoneFailInTime(t *testing.T) {
 	}
 	defer silent.Close()
 	for text, want := range map[string]string{
-		"https" + strings.TrimPrefix(plain.URL, "http") + "/":  "tls: first record does not look like a TLS handshake",
-		"https://" + silent.Addr().String() + "/,timeout=50ms": "timeout after 50ms",
-		"https://127.0.0.1:1/":                                 "connection refused",
-		"http" + strings.TrimPrefix(plain.URL, "http") + "/":   "status 404",
+		"https" + strings.TrimPrefix(plain.URL, "http") + "/,timeout=10s": "tls: first record does not look like a TLS handshake",
+		"https://" + silent.Addr().String() + "/,timeout=50ms":            "timeout after 50ms",
+		"https://127.0.0.1:1/": "connection refused",
+		"http" + strings.TrimPrefix(plain.URL, "http") + "/,timeout=10s": "status 404",
 		"tcp:127.0.0.1:1":   "connection refused",
 		"file:/nonexistent": "no such file or directory",
 	} {

@@ -255,7 +255,7 @@ func TestBarrierWaitsUntilTheManagerHasReadAllBeforeIt(t *testing.T) {
 			d.Close()
 		}
 	}()
-	if err := s.Barrier(10 * time.Second); err != nil {
+	if err := s.Barrier(time.Minute); err != nil {
 		t.Errorf("Barrier: %v", err)
 	}
 	<-done

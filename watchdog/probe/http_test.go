@@ -171,7 +171,7 @@ func TestTricklingEndpointFailsAtItsTimeout(t *testing.T) {
 				if _, err := io.WriteString(conn, start); err != nil {
 					return
 				}
-				for tick := time.NewTicker(10 * time.Millisecond); ; <-tick.C {
+				for tick := time.NewTicker(20 * time.Millisecond); ; <-tick.C {
 					if _, err := conn.Write([]byte("1")); err != nil {
 						return
 					}
