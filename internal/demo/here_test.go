@@ -34,10 +34,13 @@ func programs(t *testing.T) string {
 	return dir
 }
 
+// patience is how long a busy machine is given.
+const patience = 3 * time.Minute
+
 func TestTheStoryIsToldWithoutSystemd(t *testing.T) {
 	bin := programs(t)
 	var text strings.Builder
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if err := here(ctx, newOutput(&text), bin); err != nil {
 		t.Fatalf("%v\n%s", err, text.String())
@@ -45,7 +48,7 @@ func TestTheStoryIsToldWithoutSystemd(t *testing.T) {
 	rest := text.String()
 	for _, want := range []string{
 		`name: svckit-demo`, `ExecStart=/usr/bin/svcrun`, `RestartSec=500ms`,
-		`starting \(run 1\)`, `ready after \d+ms`,
+		`starting \(run 1\)`, `ready after `,
 		`POST /crash`, `ended: exit code 3 \(exit-code\)`, `restart 1 in 500ms`, `ready after`,
 		`POST /crash`, `restart 2 in 1\.00s`, `ready after`,
 		`POST /hang`, `ended: exit code 69 \(unhealthy `, `restart 3 in 2\.00s`, `ready after`,
