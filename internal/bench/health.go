@@ -25,7 +25,7 @@ func newHealth() (*health, error) {
 		return nil, err
 	}
 	e := &health{listener: l, paths: map[string]bool{}, news: make(chan struct{}, 1)}
-	server := &http.Server{Handler: e, ReadHeaderTimeout: time.Second}
+	server := &http.Server{Handler: e, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = server.Serve(l) }()
 	return e, nil
 }
@@ -50,7 +50,7 @@ func (e *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // allProbed waits until n services have been asked for.
 func (e *health) allProbed(ctx context.Context, n int) error {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for {
 		e.guard.Lock()

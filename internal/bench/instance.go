@@ -17,7 +17,7 @@ import (
 const instanceLimit = 90 * time.Second
 
 // answerLimit is how long anything may take that is waited for.
-const answerLimit = 10 * time.Second
+const answerLimit = time.Minute
 
 // endLimit is how long a wrapper may take to end with its service before it is
 // killed.
@@ -167,7 +167,7 @@ func (i *instance) wait() (time.Duration, error) {
 func (i *instance) nothingLeft() error {
 	var record [24]byte
 	for {
-		n, err := i.read(record[:], time.Second)
+		n, err := i.read(record[:], answerLimit)
 		if err != nil {
 			return fmt.Errorf("the service outlives its wrapper: %w", err)
 		}

@@ -47,7 +47,7 @@ func open(kind, where string) error {
 	if err == nil && kind == "http" {
 		server := &http.Server{
 			Handler:           http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) }),
-			ReadHeaderTimeout: time.Second,
+			ReadHeaderTimeout: 10 * time.Second,
 		}
 		go func() { _ = server.Serve(l) }()
 	}

@@ -43,7 +43,7 @@ func binProgram(name string) string { return filepath.Join(os.Getenv("SVCKIT_BIN
 // smoke is a bench that is over soon.
 func smoke(t *testing.T) *bench {
 	b, err := newBench(t.Context(), options{
-		svcrun: svcrunProgram(t), svcgen: binProgram("svcgen"), svcstat: binProgram("svcstat"), entries: leastEntries, rounds: 1, seed: 1, many: 2, age: 1200 * time.Millisecond, idle: 1500 * time.Millisecond,
+		svcrun: svcrunProgram(t), svcgen: binProgram("svcgen"), svcstat: binProgram("svcstat"), entries: leastEntries, rounds: 1, seed: 1, many: 2, age: 1200 * time.Millisecond, idle: 5 * time.Second,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -193,7 +193,7 @@ func (svc *Service) StopInFlight(ctx context.Context, url, marker string, want i
 
 // firstBytes waits until the answer has begun to arrive.
 func (svc *Service) firstBytes(ctx context.Context) error {
-	const loop = "for i in $(seq 500); do [ -s /run/answer ] && exit 0; sleep 0.01; done; exit 1"
+	const loop = "for i in $(seq 6000); do [ -s /run/answer ] && exit 0; sleep 0.01; done; exit 1"
 	_, err := svc.Machine.Output(ctx, "sh", "-c", loop)
 	if err != nil {
 		return fmt.Errorf("the request has not begun to be answered: %w", err)
