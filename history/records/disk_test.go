@@ -73,7 +73,7 @@ func TestAFullDiskStopsNothingAndLeavesWhatWasThere(t *testing.T) {
 	for range 5 {
 		r.Note(begun())
 	}
-	if err := r.Close(ended(begun()), 10*time.Second); !errors.Is(err, unix.ENOSPC) {
+	if err := r.Close(ended(begun()), time.Minute); !errors.Is(err, unix.ENOSPC) {
 		t.Errorf("the end: %v", err)
 	}
 	if len(warned) > 1 {
@@ -89,7 +89,7 @@ func TestAFullDiskStopsNothingAndLeavesWhatWasThere(t *testing.T) {
 
 	// Where the oldest make room, there is some.
 	r = Open(dir, 1, unexpected(t))
-	if err := r.Close(ended(begun()), 10*time.Second); err != nil {
+	if err := r.Close(ended(begun()), time.Minute); err != nil {
 		t.Error(err)
 	}
 	if got := mustRead(t, dir); len(got) != 1 || got[0].Run != 3 || !got[0].Closed() {
@@ -115,7 +115,7 @@ func TestAReadOnlyDiskStopsNothing(t *testing.T) {
 		for range 5 {
 			r.Note(begun())
 		}
-		if err := r.Close(ended(begun()), 10*time.Second); !errors.Is(err, unix.EROFS) {
+		if err := r.Close(ended(begun()), time.Minute); !errors.Is(err, unix.EROFS) {
 			t.Errorf("the end: %v", err)
 		}
 		if len(warned) > 1 {

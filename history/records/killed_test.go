@@ -64,8 +64,8 @@ func TestARecordIsWholeWheneverItsWriterIsKilled(t *testing.T) {
 	}
 	dir := t.TempDir()
 	last, closed, leftovers := 0, 0, 0
-	for range kills {
-		kill(t, dir, time.Duration(random.Int64N(int64(15*time.Millisecond))))
+	for n := 0; n < kills || closed == 0; n++ { // on a busy machine a writer may be killed before it has come to anything
+		kill(t, dir, time.Duration(random.Int64N(int64(n/kills+1)*int64(15*time.Millisecond))))
 		leftovers += checkKilled(t, dir)
 
 		next := at(dir, keptOfKilled)
@@ -92,10 +92,7 @@ func TestARecordIsWholeWheneverItsWriterIsKilled(t *testing.T) {
 			return
 		}
 	}
-	t.Logf("%d kills in %d runs: %d left a record open, %d a temporary file", kills, last, closed, leftovers)
-	if closed == 0 {
-		t.Error("no kill has left a record open: nothing was tried")
-	}
+	t.Logf("%d runs: %d kills left a record open, %d a temporary file", last, closed, leftovers)
 }
 
 // kill kills a writer some time after it has begun.
