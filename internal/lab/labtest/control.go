@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/svckit/svckit/internal/lab"
 )
 
 // controlWait is the time between two starts of a control.
@@ -28,11 +30,13 @@ func (m *Machine) Control() *Control {
 	return c
 }
 
-// Late is by how much the longest of its waits was too long. It begins anew.
+// Late is by how much the longest of its waits was too long, of one at least. It
+// begins anew.
 func (c *Control) Late() time.Duration {
 	c.m.tb.Helper()
+	c.m.WaitUntil(c.unit, func(lab.Properties) bool { return strings.Count(c.m.Try("cat", c.file).Stdout, "\n") > 1 }, "NRestarts")
 	lines := c.m.Run("sh", "-c", "cat "+c.file+"; : >"+c.file)
-	var worst time.Duration
+	worst := -controlWait
 	last := -1.0
 	for line := range strings.FieldsSeq(lines) {
 		at, err := strconv.ParseFloat(line, 64)

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
@@ -55,5 +56,12 @@ func TestSkipsAloudWithoutTheRights(t *testing.T) {
 				t.Errorf("SVCKIT_E2E=%q: the output lacks %q:\n%s", value, want, out)
 			}
 		}
+	}
+}
+
+func TestControlTellsHowLateTheManagersRestartsAre(t *testing.T) {
+	control := machines.Get(t, lab.Trixie).Control()
+	if late := control.Late(); late < -20*time.Millisecond { // two hundredths, in which the clock is read
+		t.Errorf("%v early", -late)
 	}
 }
