@@ -110,6 +110,8 @@ func checkGenerateFlags(c *cli.Context) error {
 		return verbs.Usagef(oneFileText, c.NArg())
 	case c.IsSet("output") && c.String("output") == "":
 		return verbs.Usagef("--output: the name of the directory is empty")
+	case c.String("output") == "-":
+		return verbs.Usagef("--output: - is not the standard output here; without -o the units are printed, and ./- is a directory of that name")
 	case c.IsSet("defaults") && c.String("defaults") == "":
 		return verbs.Usagef("--defaults: the name of the file is empty; write /dev/null for no defaults")
 	case c.String("format") != "text" && c.String("format") != "json":
