@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -54,7 +55,7 @@ func parseSince(word string, now time.Time) (time.Time, error) {
 func parseMoment(word string, zone *time.Location) (time.Time, bool) {
 	if seconds, ok := strings.CutPrefix(word, "@"); ok {
 		s, err := strconv.ParseFloat(seconds, 64)
-		return time.UnixMicro(int64(s * 1e6)), err == nil && 0 <= s && s < 1e11
+		return time.UnixMicro(int64(math.Round(s * 1e6))), err == nil && 0 <= s && s < 1e11
 	}
 	if day, rest, _ := strings.Cut(word, " "); len(day) == len("Mon") {
 		if _, err := time.Parse("Mon", day); err == nil {

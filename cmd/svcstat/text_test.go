@@ -131,6 +131,8 @@ func TestSinceReadsTimesAndSpans(t *testing.T) {
 		"Fri 2026-01-02 03:04:05 UTC": time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		"2026-01-02 UTC":              time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC),
 		"@1767323045.250000":          time.UnixMicro(1767323045_250000), // as svcstat why has it
+		"@1767323045.000001":          time.UnixMicro(1767323045_000001),
+		"@1767323045.999997":          time.UnixMicro(1767323045_999997),
 		"03:04:05":                    time.Date(2026, 1, 31, 3, 4, 5, 0, zone),
 	} {
 		got, err := parseSince(word, here)

@@ -15,8 +15,8 @@ import (
 
 // direct is a service of which each run prints its own number. Without
 // RestartMode=, which is from 254 on, it is the same with each run under its own
-// invocation. A run ends when the journal has its line: of a process that is gone journald
-// may not learn which run it was of.
+// invocation. A run ends when the journal has its line: of a process that is gone
+// journald may not learn which run it was of.
 const direct = `[Unit]
 StartLimitIntervalSec=1h
 StartLimitBurst=4
