@@ -47,7 +47,7 @@ func TestUsersManagersAreToldOfAsWell(t *testing.T) {
 			}
 			await := func(unit, property, want string) {
 				t.Helper()
-				jo("timeout", "120", "sh", "-c", "until systemctl --user show -P "+property+" "+unit+" | grep -qx "+want+"; do sleep 0.1; done")
+				m.WaitShell(strings.Join(asUser, " ") + " systemctl --user show -P " + property + " " + unit + " | grep -qx " + want)
 			}
 			jo("systemctl", "--user", "start", "own-limit", "own-stop", "own-again")
 			jo("touch", "/run/user/1500/again")
