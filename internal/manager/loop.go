@@ -287,7 +287,7 @@ func (l *loop) signalled(s os.Signal) {
 			return
 		}
 		l.step(machine.Requested{Verb: machine.Reload})
-	case unix.SIGUSR1, unix.SIGUSR2, unix.SIGWINCH:
+	case unix.SIGUSR1, unix.SIGUSR2:
 		l.pass(s)
 	case unix.SIGTERM, unix.SIGINT, unix.SIGQUIT:
 		l.stop()

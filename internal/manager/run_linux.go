@@ -20,9 +20,10 @@ import (
 	"github.com/svckit/svckit/notify/socket"
 )
 
-// handled are the signals that are answered or passed on.
+// handled are the signals that are answered or passed on. SIGWINCH is none: it
+// comes whenever a terminal is resized, and servers take it for a wish to stop.
 var handled = []os.Signal{
-	unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2, unix.SIGWINCH,
+	unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2,
 }
 
 const (

@@ -81,3 +81,24 @@ func TestSIGHUPReloadsAServiceWhereNoTerminalHasGone(t *testing.T) {
 	m.signal(syscall.SIGTERM)
 	m.ends(0)
 }
+
+// A window that is resized is no word to a server: nginx and httpd take SIGWINCH
+// for a wish to stop.
+func TestTheSizeOfAWindowIsNoneOfTheServices(t *testing.T) {
+	t.Parallel()
+	keys, prepare := atTerminal(t)
+	m := manage(t, shell("resized", "trap 'echo WINCH' WINCH; trap 'echo USR1' USR1; trap 'exit 0' TERM; echo up; while :; do sleep 0.02; done", ""), prepare)
+	m.prints("up")
+	if err := unix.IoctlSetWinsize(int(keys.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: 100}); err != nil {
+		t.Fatal(err)
+	}
+	m.signal(syscall.SIGUSR1)
+	m.prints("USR1")
+	m.signal(syscall.SIGTERM)
+	m.ends(0)
+	for _, e := range m.events {
+		if e.Text == "WINCH" {
+			t.Error("the service was told")
+		}
+	}
+}
