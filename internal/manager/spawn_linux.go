@@ -142,7 +142,7 @@ func (r *runner) noteWithout(u *unit, why error) {
 		u.noted = true
 		r.feed.tell(timeline.Event{
 			Time: time.Now(), Unit: u.plan.Name, Name: timeline.Note, Run: u.run,
-			Text: "svcrun keeps no records of its runs: " + why.Error(),
+			Text: "svcrun has to do without one of its directories: " + why.Error(),
 		})
 	}
 }
