@@ -7,4 +7,8 @@
 // svcgen generate writes, is what svcgen run has to do. Only the waits have a
 // second reference, the arithmetic of package policy, below which neither may
 // stay.
+//
+// How busy the machine is is measured meanwhile, by processes that do nothing:
+// what it was late by counts as nobody's delay, and what differs on a machine that
+// was too busy for a scenario's times is played again before it counts.
 package e2e
