@@ -63,7 +63,7 @@ demo-systemd: deps build ## the story from policy to history on a real systemd, 
 
 .PHONY: test
 test: deps build ## everything: unit tests with the race detector, then a real systemd in the lab
-	$(call run_tests,5m,15m)
+	$(call run_tests,10m,25m)
 
 .PHONY: test-full
 test-full: export SVCKIT_FULL := 1

@@ -161,6 +161,7 @@ A D is a time span: 90s, 1min 30s, 500ms. A SIZE: 512M, 1.5G.
 
 exit status: that of COMMAND, a signal included; or
    0  a stop was asked for, and COMMAND ended as it was asked to
+   1  svcrun could not do its work; it prints why
   64  usage
   69  unhealthy: a live check failed as often in a row as its failures= says
   70  not ready within the start timeout

@@ -142,7 +142,7 @@ func (m *Machine) awaitReady(ctx context.Context, ready <-chan struct{}) error {
 // bootTroubles collects what tells why a boot hangs or failed.
 func (m *Machine) bootTroubles() string {
 	text := lastLines(m.console.String(), 20)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), tailBound)
 	defer cancel()
 	for _, argv := range [][]string{{"systemctl", "list-jobs"}, {"journalctl", "--no-pager", "-q", "-n", "20"}} {
 		if r, err := m.Exec(ctx, argv...); err == nil {

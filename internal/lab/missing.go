@@ -65,7 +65,7 @@ func (l *Lab) probe() []Need {
 	if err := l.prepare(); err != nil {
 		return []Need{{"a cache directory: " + err.Error(), "set " + cacheVar + " to a directory that can be written"}}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := script(probeScript, machineNamespaces, "LAB_WORK="+l.mountPoint(), "LAB_NAME="+l.newName()+"-probe")
 	report, err := runScript(ctx, cmd)
@@ -128,10 +128,10 @@ func (l *Lab) reachMirror(ctx context.Context, s Suite) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	url := strings.TrimSuffix(l.Mirror, "/") + "/dists/" + string(s) + "/InRelease"
-	cmd := exec.CommandContext(ctx, aptHelper, "-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=10",
+	cmd := exec.CommandContext(ctx, aptHelper, "-o", "Acquire::Retries=3", "-o", "Acquire::http::Timeout=20",
 		"-o", "APT::Sandbox::User=root", "download-file", url, filepath.Join(dir, "InRelease"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, lastLines(string(out), 1))
