@@ -125,9 +125,11 @@ func handling() bool {
 	return false
 }
 
-// HasEnded says whether a process is a child that has ended and was not reaped yet.
-func HasEnded(pid int) bool {
+// WasKilled says whether a process is a child that has died of a signal and was not
+// reaped yet.
+func WasKilled(pid int) bool {
+	const exited = 1 // CLD_EXITED in sigaction(2)
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
-	return err == nil && info.Signo != 0
+	return err == nil && info.Signo != 0 && info.Code != exited
 }

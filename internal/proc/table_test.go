@@ -121,8 +121,14 @@ func TestReapSaysWhetherAnyChildIsLeft(t *testing.T) {
 			t.Errorf("with a living child: reaped %d, left %v", n, left)
 		}
 		fd := pidfd(t, pid)
+		if WasKilled(pid) {
+			t.Error("a child that lives is dead")
+		}
 		table.SignalChild(pid, syntax.SIGKILL)
 		gone(t, fd)
+		if !WasKilled(pid) || WasKilled(os.Getpid()) {
+			t.Error("the child's death is not seen, or one that is none")
+		}
 		if n, left := table.Reap(); n != 1 || left || len(ended) != 1 {
 			t.Errorf("after its end: reaped %d, left %v, %d statuses", n, left, len(ended))
 		}

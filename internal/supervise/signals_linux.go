@@ -51,16 +51,17 @@ func (s *service) catch() (err error) {
 
 // passSignals hands signals to the loop. The word that a child has ended comes
 // last: a manager that signals the whole service asks svcrun first (KillMode= in
-// systemd.kill(5)), and a child that is quicker has not ended by itself; what it
-// may have overtaken is waited for where the main process has ended. It has a
-// channel of its own, where one word is enough, as whoever takes it reaps all.
+// systemd.kill(5)), and a child that is quicker has not ended by itself. What it may
+// have overtaken is waited for where a signal has killed the main process: one that
+// has still to do something for its end is not that quick, and need not wait. It has
+// a channel of its own, where one word is enough, as whoever takes it reaps all.
 func (s *service) passSignals() {
 	for {
 		come, ok := s.catcher.Wait()
 		if !ok {
 			return
 		}
-		if come.Has(sigchld) && proc.HasEnded(int(s.mainPID.Load())) {
+		if come.Has(sigchld) && proc.WasKilled(int(s.mainPID.Load())) {
 			come |= s.catcher.Overtaken()
 		}
 		for _, n := range handled {
