@@ -183,7 +183,7 @@ func TestRestartValuesAreRead(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"on-fail": "they are no, always", "on_failure": "did you mean on-failure", "": "they are no, always", "unless-stopped": "they are no, always",
+		"on-fail": "did you mean on-failure", "on-errors": "they are no, always", "on_failure": "did you mean on-failure", "": "they are no, always", "unless-stopped": "they are no, always",
 	} {
 		if got, err := ParseRestart(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Restart=%s: got %s, %v; want an error with %q", text, got, err, want)

@@ -1,11 +1,17 @@
 package syntax
 
-// Nearest finds the known word that a mistyped one most likely meant. It
-// answers no rather than guess wildly: at most a third of the letters may
-// differ, or one of a short word, and a tie goes to the first.
+import "strings"
+
+// Nearest finds the known word that a mistyped one most likely meant: the only
+// one that it is the beginning of, else the one that differs least. It answers no
+// rather than guess wildly: at most a third of the letters may differ, or one of a
+// short word, and a tie goes to the first.
 func Nearest(word string, known []string) (string, bool) {
 	if len(word) > maxWord {
 		return "", false
+	}
+	if whole, ok := completed(word, known); ok {
+		return whole, true
 	}
 	best, distance := "", len(word)/3+2
 	for _, candidate := range known {
@@ -20,6 +26,27 @@ func Nearest(word string, known []string) (string, bool) {
 		return "", false
 	}
 	return best, best != ""
+}
+
+// minBeginning is how much of a word has to be there, in bytes, to be taken for an
+// abbreviation of it.
+const minBeginning = 3
+
+// completed finds the only known word that begins so.
+func completed(beginning string, known []string) (whole string, ok bool) {
+	if len(beginning) < minBeginning {
+		return "", false
+	}
+	for _, candidate := range known {
+		switch {
+		case !strings.HasPrefix(candidate, beginning) || candidate == whole:
+		case ok:
+			return "", false
+		default:
+			whole, ok = candidate, true
+		}
+	}
+	return whole, ok
 }
 
 // maxWord bounds the work for one word, in bytes; no word of ours is longer.

@@ -15,6 +15,8 @@ func TestNearestFindsWhatWasMeant(t *testing.T) {
 		"timout":                       "timeout",
 		"failure":                      "failures",
 		"htp":                          "http",
+		"fail":                         "failures",
+		"fa":                           "", // the beginning of one, and of too much else
 		"tpc":                          "tcp",
 		"interval":                     "interval",
 		"x":                            "",
@@ -32,11 +34,23 @@ func TestNearestFindsWhatWasMeant(t *testing.T) {
 }
 
 func TestNearestPrefersTheFirstOfEquals(t *testing.T) {
-	if got, _ := Nearest("bar", []string{"bat", "", "car", "bar2"}); got != "bat" {
+	if got, _ := Nearest("bar", []string{"bat", "", "car"}); got != "bat" {
 		t.Errorf("got %q", got)
 	}
 	if got, ok := Nearest("bar", nil); ok || got != "" {
 		t.Errorf("got %q out of nothing", got)
+	}
+}
+
+func TestAnAbbreviationIsOfTheOnlyWordThatBeginsSo(t *testing.T) {
+	if got, _ := Nearest("hist", []string{"list", "history"}); got != "history" {
+		t.Errorf("got %q", got)
+	}
+	if got, _ := Nearest("hist", []string{"list", "history", "histogram"}); got != "list" {
+		t.Errorf("got %q where two begin so", got)
+	}
+	if got, _ := Nearest("list", []string{"lists", "listen", "list"}); got != "list" {
+		t.Errorf("got %q for a known word", got)
 	}
 }
 
