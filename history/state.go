@@ -13,6 +13,7 @@ type State struct {
 	LoadState    string // loaded, not-found, masked, …
 	ActiveState  string // active, inactive, failed, activating, …
 	SubState     string // running, dead, auto-restart, …
+	Job          bool   // one of the unit's is queued or running
 	Result       string
 	StatusText   string
 	NRestarts    int
@@ -60,6 +61,11 @@ type FailedReload struct {
 func (s State) WaitsForRestart() bool {
 	return strings.HasPrefix(s.SubState, "auto-restart")
 }
+
+// Stranded says whether the unit waits for a restart that will not come: its job
+// has failed, as a unit that it needs did, and is gone. From 254 on the manager
+// leaves the service as it was then.
+func (s State) Stranded() bool { return s.SubState == "auto-restart-queued" && !s.Job }
 
 // Up says whether a run is on: the unit is neither down nor waiting.
 func (s State) Up() bool {

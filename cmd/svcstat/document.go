@@ -35,6 +35,7 @@ type unitDocument struct {
 
 	UpSince     *timestamp `json:"up_since"`     // when it became active, while it is
 	NextRestart *timestamp `json:"next_restart"` // when the hold-off ends, without the manager's jitter
+	Stranded    bool       `json:"stranded"`     // the restart that it waits for will not come: its job has failed
 }
 
 // historyDocument is what `svcstat history UNIT --json` prints.
@@ -159,7 +160,7 @@ func newExitDocument(exit history.Exit) exitDocument {
 func newUnitDocument(s history.State, zone *time.Location) unitDocument {
 	doc := unitDocument{
 		Unit: s.Unit, LoadState: s.LoadState, ActiveState: s.ActiveState, SubState: s.SubState,
-		Status: known(s.StatusText), Restarts: s.NRestarts,
+		Status: known(s.StatusText), Restarts: s.NRestarts, Stranded: s.Stranded(),
 	}
 	if end, ok := s.LastEnd(); ok {
 		doc.LastCause = known(string(end.Cause))

@@ -81,7 +81,8 @@ func wanted(c *cli.Context) func(history.State) bool {
 	return func(s history.State) bool {
 		switch {
 		case failed || restarting:
-			return failed && s.ActiveState == "failed" || restarting && s.WaitsForRestart()
+			stranded := s.Stranded() // it is down for good, whatever the manager calls it
+			return failed && (s.ActiveState == "failed" || stranded) || restarting && s.WaitsForRestart() && !stranded
 		case s.ActiveState == "inactive":
 			return all || slices.ContainsFunc(names, func(n string) bool { return n == s.Unit || n+serviceSuffix == s.Unit })
 		}

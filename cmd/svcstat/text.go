@@ -69,7 +69,7 @@ may do that, and who polkit lets manage units.`
 	utcUsage         = "show times in UTC"
 	userUsage        = "services of the user's own manager, not the system's"
 	noPagerUsage     = "print long output on a terminal as it is, not in a pager"
-	failedUsage      = "only services that have failed"
+	failedUsage      = "only services that have failed, or whose restart has"
 	restartingUsage  = "only services that wait for their next automatic restart; with --failed those too"
 	allUsage         = "list services that are just not running as well"
 	lastUsage        = "only the last `N` runs"

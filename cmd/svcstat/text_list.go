@@ -71,14 +71,22 @@ func courseTexts(s history.State, now time.Time, zone *time.Location) (last, sin
 	if at, ok := s.NextRestart(); ok {
 		next = "in " + syntax.AboutDuration(max(0, at.Sub(now)))
 	}
+	if s.Stranded() {
+		next = never
+	}
 	return last, since, next
 }
+
+// never is when a service is started again whose restart has failed.
+const never = "never"
 
 // inOne is what there is of these.
 func inOne(last, since, next string) string {
 	switch {
 	case since != none:
 		return since
+	case next == never:
+		return "no restart after " + last
 	case next != none:
 		return "next " + next + " after " + last
 	}

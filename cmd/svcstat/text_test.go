@@ -38,6 +38,31 @@ worker.service  activating (auto-restart)  12        exit-code code=3  -        
 	}
 }
 
+// From 254 on the manager leaves a service whose restart's job has failed as it was
+// before that.
+func TestListShowsThatARestartWillNeverCome(t *testing.T) {
+	stranded := twoServices()[1:]
+	stranded[0].SubState = "auto-restart-queued"
+	for columns, want := range map[int]string{0: `
+UNIT            STATE                             RESTARTS  LAST CAUSE        UP SINCE (UTC)  NEXT RESTART
+worker.service  activating (auto-restart-queued)  12        exit-code code=3  -               never
+`, 80: `
+UNIT            STATE                RESTARTS  LAST CAUSE        NEXT RESTART
+worker.service  auto-restart-queued  12        exit-code code=3  never
+`, 58: `
+UNIT    STATE                RESTARTS  UP SINCE (UTC), OR…
+worker  auto-restart-queued  12        no restart after e…
+`} {
+		if got := "\n" + listText(stranded, now, time.UTC, false, columns); got != want {
+			t.Errorf("%d columns: got%s\nwant%s", columns, got, want)
+		}
+	}
+	stranded[0].Job = true
+	if got := listText(stranded, now, time.UTC, false, 0); strings.Contains(got, never) {
+		t.Errorf("while the job is there: %s", got)
+	}
+}
+
 // TestANarrowListGivesUpWhatItsReaderMissesLeast: what says nothing, what is
 // implied, what all have in common, and only then parts of names and causes.
 func TestANarrowListGivesUpWhatItsReaderMissesLeast(t *testing.T) {

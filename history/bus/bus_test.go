@@ -51,7 +51,7 @@ func (m manager) list(wanted []string, names bool) []systemd.UnitStatus {
 	for name, u := range m {
 		if !names && (strings.HasSuffix(wanted[0], ".service") || slices.Contains(wanted, name)) || names && slices.Contains(wanted, name) {
 			units = append(units, systemd.UnitStatus{
-				Name: name, LoadState: u.load, ActiveState: u.active, SubState: u.sub, Path: unitPath(name), JobPath: "/",
+				Name: name, LoadState: u.load, ActiveState: u.active, SubState: u.sub, Path: unitPath(name), JobId: jobs[name], JobPath: "/",
 			})
 		}
 	}
@@ -118,6 +118,9 @@ var units = manager{
 	}},
 }
 
+// jobs are those of the units that have one.
+var jobs = map[string]uint32{"old.service": 7}
+
 func TestServicesAreReadWithAllThatTellsOfARun(t *testing.T) {
 	conn, _ := dial(t, units.answer)
 	states, err := conn.List(t.Context(), []string{"*.service", "up.service"})
@@ -129,7 +132,7 @@ func TestServicesAreReadWithAllThatTellsOfARun(t *testing.T) {
 	}
 	want := []history.State{
 		{ // what an older manager lacks, and values that make no sense, are left out
-			Unit: "old.service", LoadState: "loaded", ActiveState: "failed", SubState: "failed", Result: "exit-code",
+			Unit: "old.service", LoadState: "loaded", ActiveState: "failed", SubState: "failed", Job: true, Result: "exit-code",
 			Exit: history.Exit{Kind: history.Exited, Status: 3}, RestartDelay: time.Duration(1<<62/1000) * 1000,
 		},
 		{ // while it is up nobody asks how it ended

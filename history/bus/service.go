@@ -47,7 +47,7 @@ func (c *Conn) List(ctx context.Context, patterns []string) ([]history.State, er
 	units = slices.CompactFunc(units, func(a, b dbus.UnitStatus) bool { return a.Name == b.Name })
 	states := make([]history.State, len(units))
 	for i, u := range units {
-		states[i] = history.State{Unit: u.Name, LoadState: u.LoadState, ActiveState: u.ActiveState, SubState: u.SubState}
+		states[i] = history.State{Unit: u.Name, LoadState: u.LoadState, ActiveState: u.ActiveState, SubState: u.SubState, Job: u.JobId != 0}
 	}
 	return states, nil
 }

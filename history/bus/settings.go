@@ -90,9 +90,6 @@ func settings(all map[string]any, version int) why.Settings {
 		Reload:  all["NeedDaemonReload"] == true,
 		Enabled: strings.HasPrefix(str(of("UnitFileState")), "enabled"),
 	}
-	if job, ok := all["Job"].([]any); ok && len(job) > 0 {
-		s.Job = job[0] != uint32(0)
-	}
 	s.TriggeredBy, _ = all["TriggeredBy"].([]string)
 	s.Unmet = unmet(all, "Assert")
 	if condition := unmet(all, "Condition"); s.Unmet == nil {

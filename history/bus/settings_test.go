@@ -21,12 +21,6 @@ type condition struct {
 	State           int32
 }
 
-// jobOf is Job=, a (uo).
-type jobOf struct {
-	ID   uint32
-	Path dbus.ObjectPath
-}
-
 // lists is RestartPreventExitStatus= and its like, an (aiai).
 type lists struct{ Codes, Signals []int32 }
 
@@ -40,7 +34,7 @@ func TestSettingsAreTheManagersRules(t *testing.T) {
 		"RestartUSec": dbus.MakeVariant(uint64(1e6)), "RestartMaxDelayUSec": dbus.MakeVariant(uint64(60e6)), "RestartSteps": dbus.MakeVariant(uint32(5)),
 		"RestartRandomizedDelayUSec": dbus.MakeVariant(uint64(5e6)),
 		"NeedDaemonReload":           dbus.MakeVariant(true), "UnitFileState": dbus.MakeVariant("enabled-runtime"),
-		"TriggeredBy": dbus.MakeVariant([]string{"x.timer"}), "Job": dbus.MakeVariant(jobOf{7, "/job/7"}),
+		"TriggeredBy":     dbus.MakeVariant([]string{"x.timer"}),
 		"ConditionResult": dbus.MakeVariant(false), "ConditionTimestamp": dbus.MakeVariant(uint64(us)),
 		"Conditions":   dbus.MakeVariant([]condition{{"ConditionHost", false, false, "a", 1}, {"ConditionPathExists", false, true, "/b", -1}}),
 		"AssertResult": dbus.MakeVariant(true), "AssertTimestamp": dbus.MakeVariant(uint64(us)),
@@ -60,8 +54,8 @@ func TestSettingsAreTheManagersRules(t *testing.T) {
 		Limit: policy.Limit{Starts: 5, Within: syntax.Infinity}, Type: "oneshot", RandomDelay: 5 * time.Second,
 		Ladder:       policy.Ladder{Base: time.Second, Cap: time.Minute, Steps: 5},
 		TimeoutStart: 90 * time.Second, TimeoutStop: syntax.Infinity,
-		Unmet: &why.Condition{Name: "ConditionPathExists", Value: "!/b", At: time.UnixMicro(us)},
-		Job:   true, Reload: true, Enabled: true, TriggeredBy: []string{"x.timer"},
+		Unmet:  &why.Condition{Name: "ConditionPathExists", Value: "!/b", At: time.UnixMicro(us)},
+		Reload: true, Enabled: true, TriggeredBy: []string{"x.timer"},
 		CountsSince: time.UnixMicro(us),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -106,7 +100,7 @@ func TestAManagerThatForgetsStartsIsKnown(t *testing.T) {
 
 func TestSettingsOfAnUnknownFormAreNone(t *testing.T) {
 	got := settings(map[string]any{
-		"Restart": 7, "RestartPreventExitStatus": "x", "RestartForceExitStatus": []any{"x", "y"}, "StartLimitBurst": "x", "Job": []any{},
+		"Restart": 7, "RestartPreventExitStatus": "x", "RestartForceExitStatus": []any{"x", "y"}, "StartLimitBurst": "x",
 		"Conditions": [][]any{{"x"}}, "ConditionResult": false, "ConditionTimestamp": uint64(1), "TriggeredBy": 1, "NeedDaemonReload": "yes", "Type": nil,
 	}, 0)
 	want := why.Settings{Unmet: &why.Condition{Name: "Condition…=", At: time.UnixMicro(1)}}

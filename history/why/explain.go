@@ -83,7 +83,7 @@ func standing(f Facts, last *history.Run) Standing {
 		return Up
 	case s.LoadState != "loaded":
 		return Unusable
-	case f.Settings != nil && f.Settings.Job:
+	case s.Job:
 		return Queued
 	case s.ActiveState == "failed":
 		return Failed
@@ -93,11 +93,10 @@ func standing(f Facts, last *history.Run) Standing {
 	return Down
 }
 
-// stranded says whether the job of an automatic restart has failed, as a unit that
-// it needs did. From 254 on the manager leaves the service as if it waited for that
-// job. Between the job's end and the start there is but an instant.
+// stranded says whether the restart will not come, but for the instant that may lie
+// between the end of its job and the start.
 func stranded(f Facts) bool {
-	return f.State.SubState == "auto-restart-queued" && f.Settings != nil && !f.Settings.Job && f.Now.Sub(f.State.Changed) > time.Second
+	return f.State.Stranded() && f.Now.Sub(f.State.Changed) > time.Second
 }
 
 // addWindow tells how far the start limit is used, and what that means for the

@@ -107,7 +107,7 @@ func TestWhyNoRestartCame(t *testing.T) {
 			Unusable, BySetting, "Restart=no, result exit-code", []Step{ReadLog, Unmask}},
 		{"its file has changed", func(f *Facts) { f.Settings.Reload, f.Settings.Rules.Restart = true, policy.RestartNo },
 			Failed, BySetting, "Restart=no, result exit-code", []Step{ReadLog, DaemonReload, Start}},
-		{"a job is queued", func(f *Facts) { f.Settings.Job = true }, Queued, "", "", []Step{ReadLog, ListJobs}},
+		{"a job is queued", func(f *Facts) { f.State.Job = true }, Queued, "", "", []Step{ReadLog, ListJobs}},
 		{"no bus", func(f *Facts) { f.State, f.Settings = nil, nil }, Uncertain, Unknown, "", []Step{ReadLog}},
 		{"no bus, but a stop is on record", func(f *Facts) { f.State, f.Settings, f.Runs[0].Stopped = nil, nil, true },
 			Uncertain, ByStop, "", []Step{ReadLog}},
@@ -128,7 +128,7 @@ func TestWhyNoRestartCame(t *testing.T) {
 			f.State.ActiveState, f.State.SubState, f.State.FailedReload = "active", "running", &history.FailedReload{Result: "timeout"}
 		}, Up, "", "", []Step{ReadLog, ReloadAgain}},
 		{"its restart's job is queued", func(f *Facts) {
-			f.State.ActiveState, f.State.SubState, f.State.Changed, f.Settings.Job = "activating", "auto-restart-queued", ago(40), true
+			f.State.ActiveState, f.State.SubState, f.State.Changed, f.State.Job = "activating", "auto-restart-queued", ago(40), true
 		}, Waiting, "", "", []Step{ReadLog, Start}},
 		{"its restart's job has just begun", func(f *Facts) {
 			f.State.ActiveState, f.State.SubState, f.State.Changed = "activating", "auto-restart-queued", now

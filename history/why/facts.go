@@ -33,7 +33,6 @@ type Settings struct {
 	TimeoutStop  time.Duration
 
 	Unmet   *Condition // that the last start asked for, where it asked at all
-	Job     bool       // a job is queued or running
 	Reload  bool       // the unit's files have changed since the manager read them
 	Enabled bool       // it starts with the machine
 

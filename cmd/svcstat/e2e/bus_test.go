@@ -5,6 +5,7 @@ package e2e
 import (
 	"errors"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -154,6 +155,10 @@ func TestARestartThatItsDependencyPreventedIsTold(t *testing.T) {
 			m.WaitShell("! " + svcstat + " why needs | grep -q 'The restart comes'")
 			if told := decodeWhy(t, m.Run(svcstat, "why", "needs", "--json")); told.String() != want {
 				t.Errorf("why says %q, want %q\n%s", told, want, strings.Join(told.Sentences, "\n"))
+			}
+			never := regexp.MustCompile(`(?m)^needs\.service .* never$`)
+			if m.Version() >= 254 && !never.MatchString(m.Run(svcstat, "list", "--failed")) || m.Try(svcstat, "list", "--restarting", "needs").Stdout != "" {
+				t.Errorf("list has it wait for a restart:\n%s", m.Run(svcstat, "list", "--all", "needs"))
 			}
 		})
 	}
