@@ -10,7 +10,7 @@ import (
 )
 
 // unitLine is every line that a unit of svcgen's may have.
-var unitLine = regexp.MustCompile(`^(?:#.*|\[([A-Z][a-z]+)\]||    \S.*|([A-Z][A-Za-z]+)=(.*))$`)
+var unitLine = regexp.MustCompile(`^(?:#.*|\[([A-Z][a-z]+)\]||    \S.*|([A-Za-z0-9-]+)=(.*))$`)
 
 // FuzzPolicyFile reads any file: it is refused with places, or makes a unit
 // for every target that has no line which is not svcgen's own.
