@@ -89,10 +89,10 @@ func syncJournal(ctx context.Context) {
 	_ = exec.CommandContext(ctx, "journalctl", "--sync").Run()
 }
 
-// lastLines are the n lines that the service said last, in whatever run: of one that ended at
-// once the journal may not know the run, and with RestartMode=direct it has all of a
-// burst under the first one's invocation, as systemd does not tell it of the later
-// ones (systemd: src/core/unit.c, unit_export_invocation_id).
+// lastLines are the n lines that the service said last, in whatever run: of one that
+// ended at once the journal may not know the run, and with RestartMode=direct it has
+// all of a burst under the first one's invocation, as systemd does not tell it of the
+// later ones (systemd: src/core/unit.c, unit_export_invocation_id).
 func (x explained) lastLines(ctx context.Context, n int) []string {
 	if !x.journal {
 		return nil

@@ -48,8 +48,9 @@ func pagerCommand(lookup func(string) (string, bool)) []string {
 	return nil
 }
 
-// runPager shows a text; the error is that it could not be. It is not of the pager's business to run programs or
-// to write files: what it shows others have written.
+// runPager shows a text; the error is that it could not be. It is none of the
+// pager's business to run programs or to write files: what it shows others have
+// written.
 func runPager(argv []string, text string, stdout, stderr io.Writer) error {
 	pager := exec.Command(argv[0], argv[1:]...)
 	options, ok := os.LookupEnv("SYSTEMD_LESS")
