@@ -165,13 +165,12 @@ func checkRunFlags(c *cli.Context) error {
 // checkInstances sees to it that a template is given instances, unless another
 // service names one of its, and nothing else is.
 func checkInstances(instances []string, source string, policies []unitgen.Policy) error {
-	lacking := func(p unitgen.Policy) bool { return p.IsTemplate() && !isNamed(p, policies) }
+	lacking := slices.IndexFunc(policies, func(p unitgen.Policy) bool { return p.IsTemplate() && !isNamed(p, policies) })
 	switch {
 	case len(instances) > 0 && !slices.ContainsFunc(policies, unitgen.Policy.IsTemplate):
 		return verbs.Usagef(noTemplateText, source)
-	case len(instances) == 0 && slices.ContainsFunc(policies, lacking):
-		name := policies[slices.IndexFunc(policies, lacking)].Name
-		return verbs.Usagef(templateText, name, shellWord(source))
+	case len(instances) == 0 && lacking >= 0:
+		return verbs.Usagef(templateText, policies[lacking].Name, shellWord(source))
 	}
 	return nil
 }

@@ -204,7 +204,7 @@ func run(m *labtest.Machine, some []trial) {
 func settled(t *testing.T, m *labtest.Machine, some []trial) []lab.Properties {
 	t.Helper()
 	const properties = "--property=Id,SubState,Result,ExecMainCode,ExecMainStatus,StateChangeTimestampMonotonic"
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // a pause between two questions
+	for end := time.Now().Add(labtest.Patience); ; time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // a pause between two questions
 		var all []lab.Properties
 		pending := ""
 		for block := range strings.SplitSeq(m.Run(append([]string{"systemctl", "show", properties}, names(some, false)...)...), "\n\n") {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -130,7 +129,7 @@ func (s service) over(t *testing.T, m *labtest.Machine, active string) bool {
 
 // began is when each of its runs began.
 func (s service) began(t *testing.T, m *labtest.Machine) []time.Duration {
-	return uptimes(t, m.Try("cat", s.seen()).Stdout)
+	return labtest.Uptimes(t, m.Try("cat", s.seen()).Stdout)
 }
 
 // compare compares one service with its simulation, where each start may be late
@@ -165,20 +164,6 @@ func begun(s service, run policy.Run, c policy.Conditions) []time.Duration {
 			return all
 		}
 		all = append(all, start.Begun)
-	}
-	return all
-}
-
-// uptimes reads what the runs have noted: seconds since the boot.
-func uptimes(t *testing.T, text string) []time.Duration {
-	t.Helper()
-	var all []time.Duration
-	for word := range strings.FieldsSeq(text) {
-		seconds, err := strconv.ParseFloat(word, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, time.Duration(seconds*float64(time.Second)))
 	}
 	return all
 }

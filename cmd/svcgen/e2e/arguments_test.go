@@ -102,7 +102,7 @@ drain: {pre_stop: %s}
 			s.add(policy)
 			s.load()
 			m.Run("systemctl", "start", name+".service")
-			eventually(t, m, "test", "-e", dir+"/written")
+			m.WaitShell(`[ -e "$0" ]`, dir+"/written")
 			m.Run("systemctl", "reload", name+".service")
 			m.Run("systemctl", "stop", name+".service")
 			for file, argv := range wanted {

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,15 +13,6 @@ import (
 
 // bare is a unit's name without its type, for policies.
 func bare(m *labtest.Machine) string { return strings.TrimSuffix(m.UnitName(), ".service") }
-
-// eventually waits until a command succeeds.
-func eventually(t *testing.T, m *labtest.Machine, argv ...string) {
-	t.Helper()
-	const tries = "for i in $(seq 900); do \"$@\" && exit; sleep 0.05; done >/dev/null 2>&1; exit 1"
-	if m.Try(append([]string{"sh", "-c", tries, "sh"}, argv...)...).Code != 0 {
-		t.Fatalf("%q never succeeds", argv)
-	}
-}
 
 // A service gets all of its sockets with their names, whether it is started by
 // hand or by somebody who comes to any of them.
@@ -43,7 +35,7 @@ install: {wanted_by: []}
 		}
 		const want = "3 admin:web:web"
 		m.Run("systemctl", "start", name+".service")
-		eventually(t, m, "test", "-s", "/run/"+name+".names")
+		m.WaitShell(`[ -s "$0" ]`, "/run/"+name+".names")
 		if got := sorted(); got != want {
 			t.Errorf("started by hand it gets %q, want %q", got, want)
 		}
@@ -53,7 +45,7 @@ install: {wanted_by: []}
 		m.Run("systemctl", "stop", name+".service")
 		m.Run("rm", "/run/"+name+".names")
 		m.Try("curl", "--max-time", "1", "http://127.0.0.1:4100/")
-		eventually(t, m, "test", "-s", "/run/"+name+".names")
+		m.WaitShell(`[ -s "$0" ]`, "/run/"+name+".names")
 		if got := sorted(); got != want {
 			t.Errorf("started by a client it gets %q, want %q", got, want)
 		}
@@ -168,7 +160,7 @@ func TestWhoWantsToKnowOfFailuresIsTold(t *testing.T) {
 			m.Write("/run/"+name+".crashes", "", 0o644)
 			m.Try("systemctl", "start", name+".service")
 			m.WaitFor(name+".service", "ActiveState=failed")
-			eventually(t, m, "sh", "-c", fmt.Sprintf("test $(wc -l </run/%s.alerts) -ge %d", name, want))
+			m.WaitShell(`[ "$(wc -l <"/run/$0.alerts")" -ge "$1" ]`, name, strconv.Itoa(want))
 			if got := m.Read("/run/" + name + ".alerts"); key == "on_give_up" && got != name+"\n" || !strings.HasPrefix(got, name+"\n") {
 				t.Errorf("%s is told of %q", key, got)
 			}
@@ -225,7 +217,7 @@ restart: {base: 100ms, cap: 100ms}
 		m.Run("systemctl", "start", name+".service")
 		m.WaitUntil(name+".service", func(p lab.Properties) bool { return p["NRestarts"] != "0" }, "NRestarts") // one, or more by now
 		const want = "pre\na b file\nstopped\npre\n"
-		eventually(t, m, "sh", "-c", "test $(grep -c pre /run/"+name+".out) -gt 1")
+		m.WaitShell(`[ "$(grep -c pre "/run/$0.out")" -gt 1 ]`, name)
 		if got := m.Read("/run/" + name + ".out"); !strings.HasPrefix(got, want) {
 			t.Errorf("it says %q, want %q", got, want)
 		}
@@ -267,7 +259,7 @@ restart: {stable_after: 1h}
 		if show != "active\nrunning\n" {
 			t.Errorf("it is %q", show)
 		}
-		eventually(t, m, "sh", "-c", "test -s "+home+"/.config/own/said || test -s "+home+"/.local/state/own/said")
+		m.WaitShell(`[ -s "$0/.config/own/said" ] || [ -s "$0/.local/state/own/said" ]`, home)
 		said := strings.Fields(m.Run("sh", "-c", "cat "+home+"/.config/own/said "+home+"/.local/state/own/said 2>/dev/null || true"))
 		if len(said) != 2 || !strings.HasPrefix(said[0], home) || said[1] != home+"/run/own" {
 			t.Errorf("its directories are %q", said)

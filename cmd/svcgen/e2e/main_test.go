@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -24,14 +23,7 @@ func onEach(t *testing.T, test func(t *testing.T, m *labtest.Machine)) {
 // NEWS of 255).
 func onEachAlone(t *testing.T, test func(t *testing.T, m *labtest.Machine)) {
 	t.Parallel()
-	for _, suite := range lab.Suites() {
-		t.Run(string(suite), func(t *testing.T) {
-			t.Parallel()
-			m := labtest.Boot(t, suite)
-			m.Install(filepath.Join(labtest.Programs(t), "svcrun"), "/usr/bin/svcrun", 0o755)
-			test(t, m)
-		})
-	}
+	labtest.EachAlone(t, []string{"svcrun"}, test)
 }
 
 // target is svcgen's name for a machine: the Debian release, or the version.

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -76,15 +75,7 @@ func uptimes(t *testing.T, m *labtest.Machine, file string) []time.Duration {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	var times []time.Duration
-	for field := range strings.FieldsSeq(string(text)) {
-		seconds, err := strconv.ParseFloat(field, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		times = append(times, time.Duration(seconds*float64(time.Second)))
-	}
-	return times
+	return labtest.Uptimes(t, string(text))
 }
 
 func spans(t *testing.T, text string) []time.Duration {

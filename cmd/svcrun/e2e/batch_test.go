@@ -94,20 +94,17 @@ func (b *batch) subStates() map[string]string {
 	return states
 }
 
-// patience is how long a batch waits for what has to come; it is no promise.
-const patience = 2 * time.Minute
-
 // until waits until each unit is in one of some sub-states, and returns them.
 func (b *batch) until(wanted ...string) map[string]string {
 	b.t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // a pause between two questions
+	for end := time.Now().Add(labtest.Patience); ; time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // a pause between two questions
 		states := b.subStates()
 		pending := slices.DeleteFunc(slices.Clone(b.units), func(unit string) bool { return slices.Contains(wanted, states[unit]) })
 		if len(pending) == 0 {
 			return states
 		}
 		if unit := pending[0]; time.Now().After(end) {
-			b.t.Fatalf("after %v %d units are not %v; %s is %s:\n%s", patience, len(pending), wanted, unit, states[unit],
+			b.t.Fatalf("after %v %d units are not %v; %s is %s:\n%s", labtest.Patience, len(pending), wanted, unit, states[unit],
 				strings.Join(b.m.Journal(unit, 20), "\n"))
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -49,39 +48,35 @@ find /run /tmp /var/tmp /dev/shm /var/lib/svckit -not -path '/run/log/*' -not -p
 
 func TestStartsAndStopsLeaveNothingBehind(t *testing.T) {
 	t.Parallel()
-	for _, suite := range lab.Suites() {
-		t.Run(string(suite), func(t *testing.T) {
-			t.Parallel()
-			m := labtest.Boot(t, suite) // its own: what others do is not to be seen
-			m.Install(filepath.Join(labtest.Programs(t), "svcrun"), "/usr/bin/svcrun", 0o755)
-			installStubborn(t, m)
-			m.Write("/usr/bin/inventory", "#!/bin/sh\n"+inventory, 0o755)
-			const parallel = 10
-			b, units := newBatch(t, m), map[string]string{}
-			for i := range parallel {
-				units[fmt.Sprint(i)] = busyUnit(100 * time.Millisecond)
+	// Alone: what others do is not to be seen.
+	labtest.EachAlone(t, []string{"svcrun"}, func(t *testing.T, m *labtest.Machine) {
+		installStubborn(t, m)
+		m.Write("/usr/bin/inventory", "#!/bin/sh\n"+inventory, 0o755)
+		const parallel = 10
+		b, units := newBatch(t, m), map[string]string{}
+		for i := range parallel {
+			units[fmt.Sprint(i)] = busyUnit(100 * time.Millisecond)
+		}
+		b.install(units)
+		cycle := func() {
+			m.Run(append([]string{"systemctl", "start"}, b.units...)...)
+			m.Run(append([]string{"systemctl", "stop"}, b.units...)...)
+		}
+		cycle() // what is made once stays for good
+		before := settled(t, m, "")
+		for range (times(60, 1000) + parallel - 1) / parallel {
+			cycle()
+		}
+		if after := settled(t, m, before); after != before {
+			t.Errorf("left is more, or less:\nbefore %s\nafter %s", before, after)
+		}
+		for _, unit := range b.units {
+			runs, warnings := recordsOf(m, unit)
+			if len(warnings) > 0 || len(runs) != kept || runs[kept-1].End == nil || runs[kept-1].End.Cause != history.StopRequested {
+				t.Errorf("%s has the records %+v, %v", unit, runs, warnings)
 			}
-			b.install(units)
-			cycle := func() {
-				m.Run(append([]string{"systemctl", "start"}, b.units...)...)
-				m.Run(append([]string{"systemctl", "stop"}, b.units...)...)
-			}
-			cycle() // what is made once stays for good
-			before := settled(t, m, "")
-			for range (times(60, 1000) + parallel - 1) / parallel {
-				cycle()
-			}
-			if after := settled(t, m, before); after != before {
-				t.Errorf("left is more, or less:\nbefore %s\nafter %s", before, after)
-			}
-			for _, unit := range b.units {
-				runs, warnings := recordsOf(m, unit)
-				if len(warnings) > 0 || len(runs) != kept || runs[kept-1].End == nil || runs[kept-1].End.Cause != history.StopRequested {
-					t.Errorf("%s has the records %+v, %v", unit, runs, warnings)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 // settled takes the inventory once it is as it is expected to be, or no longer

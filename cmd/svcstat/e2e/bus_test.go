@@ -4,13 +4,11 @@ package e2e
 
 import (
 	"errors"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
 )
 
@@ -71,33 +69,27 @@ var busUnits = []busUnit{
 
 // TestTheManagerAloneTellsOfTheLastRun: with no journal to read, and no svcrun.
 func TestTheManagerAloneTellsOfTheLastRun(t *testing.T) {
-	programs := labtest.Programs(t)
-	for _, suite := range lab.Suites() {
-		t.Run(string(suite), func(t *testing.T) {
-			t.Parallel()
-			m := labtest.Boot(t, suite)
-			m.Install(filepath.Join(programs, "svcstat"), svcstat, 0o755)
-			m.Write("/run/systemd/system/holds.service", "[Service]\nExecStart=/bin/sleep 1000\n", 0o644)
-			var endings []ending
-			times := make([]driven, len(busUnits))
-			for i, u := range busUnits {
-				m.Write("/run/systemd/system/"+u.name+".service", "[Service]\n"+u.text, 0o644)
-				endings = append(endings, ending{u.name + ".service", func(d driver) error {
-					times[i].began = time.Now()
-					err := u.drive(d)
-					times[i].took = time.Since(times[i].began)
-					return err
-				}})
-			}
-			m.Run("systemctl", "daemon-reload")
-			if err := endAll(t.Context(), m.Machine, endings); err != nil {
-				t.Fatal(err)
-			}
-			for i, u := range busUnits {
-				u.check(t, m, times[i])
-			}
-		})
-	}
+	labtest.EachAlone(t, []string{"svcstat"}, func(t *testing.T, m *labtest.Machine) {
+		m.Write("/run/systemd/system/holds.service", "[Service]\nExecStart=/bin/sleep 1000\n", 0o644)
+		var endings []ending
+		times := make([]driven, len(busUnits))
+		for i, u := range busUnits {
+			m.Write("/run/systemd/system/"+u.name+".service", "[Service]\n"+u.text, 0o644)
+			endings = append(endings, ending{u.name + ".service", func(d driver) error {
+				times[i].began = time.Now()
+				err := u.drive(d)
+				times[i].took = time.Since(times[i].began)
+				return err
+			}})
+		}
+		m.Run("systemctl", "daemon-reload")
+		if err := endAll(t.Context(), m.Machine, endings); err != nil {
+			t.Fatal(err)
+		}
+		for i, u := range busUnits {
+			u.check(t, m, times[i])
+		}
+	})
 }
 
 // driven is when a unit was driven to where it is. A hold-off takes no less than
@@ -134,32 +126,26 @@ func (u busUnit) check(t *testing.T, m *labtest.Machine, on driven) {
 // TestARestartThatItsDependencyPreventedIsTold: from 254 on the manager shows the
 // service as waiting for its restart, for ever.
 func TestARestartThatItsDependencyPreventedIsTold(t *testing.T) {
-	programs := labtest.Programs(t)
-	for _, suite := range lab.Suites() {
-		t.Run(string(suite), func(t *testing.T) {
-			t.Parallel()
-			m := labtest.Boot(t, suite)
-			m.Install(filepath.Join(programs, "svcstat"), svcstat, 0o755)
-			m.Write("/run/systemd/system/needed.service", "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/mkdir /run/needed\n", 0o644)
-			m.InstallUnit("needs.service", "[Unit]\nRequires=needed.service\nAfter=needed.service\n"+
-				"[Service]\nExecStart=/bin/sh -c 'until [ -e /run/go ]; do sleep 0.1; done; exit 3'\nRestart=on-failure\nRestartSec=1\n")
-			m.Run("systemctl", "start", "needs.service")
-			m.Run("systemctl", "stop", "--job-mode=ignore-dependencies", "needed.service")
-			m.Write("/run/go", "", 0o644)
-			m.WaitFor("needed.service", "ActiveState=failed")
-			want := "stranded dependency +read-log +list-failed +start"
-			if m.Version() < 254 {
-				want = "down dependency +read-log +list-failed +start"
-			}
-			// What is queued for less than a second may be about to begin.
-			m.WaitShell("! " + svcstat + " why needs | grep -q 'The restart comes'")
-			if told := decodeWhy(t, m.Run(svcstat, "why", "needs", "--json")); told.String() != want {
-				t.Errorf("why says %q, want %q\n%s", told, want, strings.Join(told.Sentences, "\n"))
-			}
-			never := regexp.MustCompile(`(?m)^needs\.service .* never$`)
-			if m.Version() >= 254 && !never.MatchString(m.Run(svcstat, "list", "--failed")) || m.Try(svcstat, "list", "--restarting", "needs").Stdout != "" {
-				t.Errorf("list has it wait for a restart:\n%s", m.Run(svcstat, "list", "--all", "needs"))
-			}
-		})
-	}
+	labtest.EachAlone(t, []string{"svcstat"}, func(t *testing.T, m *labtest.Machine) {
+		m.Write("/run/systemd/system/needed.service", "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/mkdir /run/needed\n", 0o644)
+		m.InstallUnit("needs.service", "[Unit]\nRequires=needed.service\nAfter=needed.service\n"+
+			"[Service]\nExecStart=/bin/sh -c 'until [ -e /run/go ]; do sleep 0.1; done; exit 3'\nRestart=on-failure\nRestartSec=1\n")
+		m.Run("systemctl", "start", "needs.service")
+		m.Run("systemctl", "stop", "--job-mode=ignore-dependencies", "needed.service")
+		m.Write("/run/go", "", 0o644)
+		m.WaitFor("needed.service", "ActiveState=failed")
+		want := "stranded dependency +read-log +list-failed +start"
+		if m.Version() < 254 {
+			want = "down dependency +read-log +list-failed +start"
+		}
+		// What is queued for less than a second may be about to begin.
+		m.WaitShell("! " + svcstat + " why needs | grep -q 'The restart comes'")
+		if told := decodeWhy(t, m.Run(svcstat, "why", "needs", "--json")); told.String() != want {
+			t.Errorf("why says %q, want %q\n%s", told, want, strings.Join(told.Sentences, "\n"))
+		}
+		never := regexp.MustCompile(`(?m)^needs\.service .* never$`)
+		if m.Version() >= 254 && !never.MatchString(m.Run(svcstat, "list", "--failed")) || m.Try(svcstat, "list", "--restarting", "needs").Stdout != "" {
+			t.Errorf("list has it wait for a restart:\n%s", m.Run(svcstat, "list", "--all", "needs"))
+		}
+	})
 }

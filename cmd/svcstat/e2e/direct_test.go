@@ -4,12 +4,10 @@ package e2e
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
 )
 
@@ -30,38 +28,32 @@ ExecStart=/bin/sh -c 'n=$$(cat /run/%[2]s 2>/dev/null); n=$$((n+1)); echo $$n >/
 // TestEachRunHasItsOwnLinesThoughTheJournalHasOneInvocationForAll: with
 // RestartMode=direct.
 func TestEachRunHasItsOwnLinesThoughTheJournalHasOneInvocationForAll(t *testing.T) {
-	programs := labtest.Programs(t)
-	for _, suite := range lab.Suites() {
-		t.Run(string(suite), func(t *testing.T) {
-			t.Parallel()
-			m := labtest.Boot(t, suite)
-			m.Install(filepath.Join(programs, "svcstat"), svcstat, 0o755)
-			modes := map[string]string{"rest": ""}
-			if m.Version() >= 254 {
-				modes["direct"] = "RestartMode=direct"
+	labtest.EachAlone(t, []string{"svcstat"}, func(t *testing.T, m *labtest.Machine) {
+		modes := map[string]string{"rest": ""}
+		if m.Version() >= 254 {
+			modes["direct"] = "RestartMode=direct"
+		}
+		for name, mode := range modes {
+			m.Write("/run/systemd/system/"+name+".service", fmt.Sprintf(direct, mode, name+".runs"), 0o644)
+		}
+		m.Run("systemctl", "daemon-reload")
+		for name := range modes {
+			m.Run("systemctl", "start", name)
+		}
+		for name := range modes {
+			m.WaitFor(name+".service", "ActiveState=failed", "NRestarts=4")
+		}
+		m.Run("journalctl", "--sync")
+		for name, mode := range modes {
+			checkNumbers(t, onMachine(m), name)
+			checkFirstLog(t, m, name, mode != "")
+			for _, format := range []string{"export", "json"} {
+				file := "--journal-file=" + export(t, m, format)
+				checkNumbers(t, elsewhere(t), name, file)
+				checkSameLog(t, m, name, file)
 			}
-			for name, mode := range modes {
-				m.Write("/run/systemd/system/"+name+".service", fmt.Sprintf(direct, mode, name+".runs"), 0o644)
-			}
-			m.Run("systemctl", "daemon-reload")
-			for name := range modes {
-				m.Run("systemctl", "start", name)
-			}
-			for name := range modes {
-				m.WaitFor(name+".service", "ActiveState=failed", "NRestarts=4")
-			}
-			m.Run("journalctl", "--sync")
-			for name, mode := range modes {
-				checkNumbers(t, onMachine(m), name)
-				checkFirstLog(t, m, name, mode != "")
-				for _, format := range []string{"export", "json"} {
-					file := "--journal-file=" + export(t, m, format)
-					checkNumbers(t, elsewhere(t), name, file)
-					checkSameLog(t, m, name, file)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 // checkNumbers: what each run has printed is shown with that run.

@@ -8,14 +8,12 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
 )
 
@@ -25,44 +23,37 @@ const (
 )
 
 func TestSvcstatTellsWhatHappened(t *testing.T) {
-	programs := labtest.Programs(t)
-	for _, suite := range lab.Suites() {
-		t.Run(string(suite), func(t *testing.T) {
-			t.Parallel()
-			m := labtest.Boot(t, suite)
-			m.Install(filepath.Join(programs, "svcstat"), svcstat, 0o755)
-			m.Install(filepath.Join(programs, "svcrun"), svcrun, 0o755)
-			installUnits(m)
-			if err := endAll(t.Context(), m.Machine, unitsThatEnd()); err != nil {
-				t.Fatal(err)
-			}
-			forge(m)
-			m.Run("journalctl", "--sync")
-			if os.Getenv("SVCKIT_RECORD") != "" {
-				record(t, m)
-			}
-			happened := truth(t, m.Version())
-			told := ask(onMachine(m), slices.Collect(maps.Keys(happened)))
-			t.Run("history", func(t *testing.T) { checkHistory(t, m, happened, told) })
-			t.Run("why", func(t *testing.T) { checkWhy(t, m, happened, told) })
-			t.Run("signals", func(t *testing.T) { checkSignals(t, m, told) })
-			t.Run("delays", func(t *testing.T) { checkDelays(t, m) })
-			t.Run("list", func(t *testing.T) { checkList(t, m) })
-			t.Run("unknown", func(t *testing.T) { checkUnknown(t, m) })
-			t.Run("alias", func(t *testing.T) { checkAlias(t, m, told["exit-code.service"]) })
-			t.Run("since", func(t *testing.T) { checkSince(t, m) })
-			t.Run("tail", func(t *testing.T) { checkTail(t, onMachine(m)) })
-			t.Run("sources", func(t *testing.T) { checkSources(t, m) })
-			exported, asJSON := export(t, m, "export"), export(t, m, "json")
-			gone(t, m)
-			t.Run("elsewhere", func(t *testing.T) {
-				units := slices.Collect(maps.Keys(told))
-				sameElsewhere(t, told, ask(elsewhere(t), units, "--journal-file="+exported), busKnows)
-				sameElsewhere(t, told, ask(elsewhere(t), units, "--journal-file="+asJSON), busKnows)
-				checkTail(t, elsewhere(t), "--journal-file="+exported)
-			})
+	labtest.EachAlone(t, []string{"svcstat", "svcrun"}, func(t *testing.T, m *labtest.Machine) {
+		installUnits(m)
+		if err := endAll(t.Context(), m.Machine, unitsThatEnd()); err != nil {
+			t.Fatal(err)
+		}
+		forge(m)
+		m.Run("journalctl", "--sync")
+		if os.Getenv("SVCKIT_RECORD") != "" {
+			record(t, m)
+		}
+		happened := truth(t, m.Version())
+		told := ask(onMachine(m), slices.Collect(maps.Keys(happened)))
+		t.Run("history", func(t *testing.T) { checkHistory(t, m, happened, told) })
+		t.Run("why", func(t *testing.T) { checkWhy(t, m, happened, told) })
+		t.Run("signals", func(t *testing.T) { checkSignals(t, m, told) })
+		t.Run("delays", func(t *testing.T) { checkDelays(t, m) })
+		t.Run("list", func(t *testing.T) { checkList(t, m) })
+		t.Run("unknown", func(t *testing.T) { checkUnknown(t, m) })
+		t.Run("alias", func(t *testing.T) { checkAlias(t, m, told["exit-code.service"]) })
+		t.Run("since", func(t *testing.T) { checkSince(t, m) })
+		t.Run("tail", func(t *testing.T) { checkTail(t, onMachine(m)) })
+		t.Run("sources", func(t *testing.T) { checkSources(t, m) })
+		exported, asJSON := export(t, m, "export"), export(t, m, "json")
+		gone(t, m)
+		t.Run("elsewhere", func(t *testing.T) {
+			units := slices.Collect(maps.Keys(told))
+			sameElsewhere(t, told, ask(elsewhere(t), units, "--journal-file="+exported), busKnows)
+			sameElsewhere(t, told, ask(elsewhere(t), units, "--journal-file="+asJSON), busKnows)
+			checkTail(t, elsewhere(t), "--journal-file="+exported)
 		})
-	}
+	})
 }
 
 // document is what is checked of `svcstat history --json`.

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
@@ -22,8 +21,8 @@ import (
 
 const (
 	unitsFile = "testdata/units.txt"
-	awaited   = 2 * time.Minute // the patience of each step; none should take ten seconds
-	atOnce    = 8               // units that are driven at a time
+	awaited   = labtest.Patience // the patience of each step; none should take ten seconds
+	atOnce    = 8                // units that are driven at a time
 )
 
 // installUnits writes the units and their programs.

@@ -12,34 +12,26 @@ import (
 	"testing"
 	"time"
 
-	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
 )
 
 // TestUnitsUnderSvcrunAreToldOfByEachSource: by all of them, with the journal
 // gone, and from a journal or from records that another machine has left.
 func TestUnitsUnderSvcrunAreToldOfByEachSource(t *testing.T) {
-	programs := labtest.Programs(t)
-	for _, suite := range lab.Suites() {
-		t.Run(string(suite), func(t *testing.T) {
-			t.Parallel()
-			m := labtest.Boot(t, suite)
-			m.Install(filepath.Join(programs, "svcstat"), svcstat, 0o755)
-			m.Install(filepath.Join(programs, "svcrun"), svcrun, 0o755)
-			endings, names := installOwnUnits(m)
-			if err := endAll(t.Context(), m.Machine, endings); err != nil {
-				t.Fatal(err)
-			}
-			m.Run("journalctl", "--sync")
-			whole := ask(onMachine(m), names)
-			exported, kept := export(t, m, "export"), keepRecords(t, m)
-			m.Run("sh", "-c", "rm -rf /run/log/journal /var/log/journal && systemctl restart systemd-journald && ! journalctl -u own-code | grep own-code")
-			told := ask(onMachine(m), names)
-			gone(t, m)
-			checkOwn(t, m.Version(), whole, told)
-			checkOwnElsewhere(t, whole, exported, kept)
-		})
-	}
+	labtest.EachAlone(t, []string{"svcstat", "svcrun"}, func(t *testing.T, m *labtest.Machine) {
+		endings, names := installOwnUnits(m)
+		if err := endAll(t.Context(), m.Machine, endings); err != nil {
+			t.Fatal(err)
+		}
+		m.Run("journalctl", "--sync")
+		whole := ask(onMachine(m), names)
+		exported, kept := export(t, m, "export"), keepRecords(t, m)
+		m.Run("sh", "-c", "rm -rf /run/log/journal /var/log/journal && systemctl restart systemd-journald && ! journalctl -u own-code | grep own-code")
+		told := ask(onMachine(m), names)
+		gone(t, m)
+		checkOwn(t, m.Version(), whole, told)
+		checkOwnElsewhere(t, whole, exported, kept)
+	})
 }
 
 // keepRecords copies what svcrun has written down out of the machine.

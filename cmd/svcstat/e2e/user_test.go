@@ -3,11 +3,9 @@
 package e2e
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/svckit/svckit/internal/lab"
 	"github.com/svckit/svckit/internal/lab/labtest"
 )
 
@@ -30,53 +28,47 @@ var userUnits = []struct {
 }
 
 func TestUsersManagersAreToldOfAsWell(t *testing.T) {
-	program := filepath.Join(labtest.Programs(t), "svcstat")
-	for _, suite := range lab.Suites() {
-		t.Run(string(suite), func(t *testing.T) {
-			t.Parallel()
-			m := labtest.Boot(t, suite)
-			m.Install(program, svcstat, 0o755)
-			m.Run("useradd", "--create-home", "--uid=1500", "jo")
-			for _, u := range userUnits {
-				m.Write("/etc/systemd/user/"+u.name+".service", u.unit, 0o644)
+	labtest.EachAlone(t, []string{"svcstat"}, func(t *testing.T, m *labtest.Machine) {
+		m.Run("useradd", "--create-home", "--uid=1500", "jo")
+		for _, u := range userUnits {
+			m.Write("/etc/systemd/user/"+u.name+".service", u.unit, 0o644)
+		}
+		m.Run("systemctl", "start", "user@1500.service")
+		jo := func(argv ...string) string {
+			t.Helper()
+			return m.Run(append(asUser[:len(asUser):len(asUser)], argv...)...)
+		}
+		await := func(unit, property, want string) {
+			t.Helper()
+			m.WaitShell(strings.Join(asUser, " ") + " systemctl --user show -P " + property + " " + unit + " | grep -qx " + want)
+		}
+		jo("systemctl", "--user", "start", "own-limit", "own-stop", "own-again")
+		jo("touch", "/run/user/1500/again")
+		jo("systemctl", "--user", "stop", "own-stop")
+		await("own-again", "SubState", "start-pre")
+		jo("systemctl", "--user", "stop", "own-again")
+		await("own-limit", "ActiveState", "failed")
+		m.Write("/run/forged", "MESSAGE_ID=98e322203f7a4ed290d09fe03c09fe15\nMESSAGE=forged\nUSER_UNIT=own-stop.service\n"+
+			"USER_INVOCATION_ID=00000000000000000000000000000001\nEXIT_CODE=killed\nEXIT_STATUS=9\nCOMMAND=ExecStart\n", 0o644)
+		m.Run("logger", "--journald=/run/forged")
+		m.Run("journalctl", "--sync")
+		m.Run("usermod", "--append", "--groups", "systemd-journal", "jo") // the journal is not split by users here
+		for _, u := range userUnits {
+			checkUserUnit(t, u.name, u.truth, decodeHistory(t, jo(svcstat, "history", "--user", "--json", u.name)).Runs)
+			if got := decodeWhy(t, jo(svcstat, "why", "--user", "--json", u.name)).String(); got != u.why {
+				t.Errorf("%s: why says %q, want %q", u.name, got, u.why)
 			}
-			m.Run("systemctl", "start", "user@1500.service")
-			jo := func(argv ...string) string {
-				t.Helper()
-				return m.Run(append(asUser[:len(asUser):len(asUser)], argv...)...)
-			}
-			await := func(unit, property, want string) {
-				t.Helper()
-				m.WaitShell(strings.Join(asUser, " ") + " systemctl --user show -P " + property + " " + unit + " | grep -qx " + want)
-			}
-			jo("systemctl", "--user", "start", "own-limit", "own-stop", "own-again")
-			jo("touch", "/run/user/1500/again")
-			jo("systemctl", "--user", "stop", "own-stop")
-			await("own-again", "SubState", "start-pre")
-			jo("systemctl", "--user", "stop", "own-again")
-			await("own-limit", "ActiveState", "failed")
-			m.Write("/run/forged", "MESSAGE_ID=98e322203f7a4ed290d09fe03c09fe15\nMESSAGE=forged\nUSER_UNIT=own-stop.service\n"+
-				"USER_INVOCATION_ID=00000000000000000000000000000001\nEXIT_CODE=killed\nEXIT_STATUS=9\nCOMMAND=ExecStart\n", 0o644)
-			m.Run("logger", "--journald=/run/forged")
-			m.Run("journalctl", "--sync")
-			m.Run("usermod", "--append", "--groups", "systemd-journal", "jo") // the journal is not split by users here
-			for _, u := range userUnits {
-				checkUserUnit(t, u.name, u.truth, decodeHistory(t, jo(svcstat, "history", "--user", "--json", u.name)).Runs)
-				if got := decodeWhy(t, jo(svcstat, "why", "--user", "--json", u.name)).String(); got != u.why {
-					t.Errorf("%s: why says %q, want %q", u.name, got, u.why)
-				}
-			}
-			if got := jo(svcstat, "list", "--user", "--failed"); !strings.Contains(got, "own-limit.service") {
-				t.Errorf("list --user --failed:\n%s", got)
-			}
-			if got := jo(svcstat, "why", "--user", "own-limit"); !strings.Contains(got, "systemctl --user reset-failed own-limit.service") {
-				t.Errorf("why --user:\n%s", got)
-			}
-			if got := jo(svcstat, "forget", "--user", "own-limit"); !strings.Contains(got, "that the unit has failed") {
-				t.Errorf("forget --user: %s", got)
-			}
-		})
-	}
+		}
+		if got := jo(svcstat, "list", "--user", "--failed"); !strings.Contains(got, "own-limit.service") {
+			t.Errorf("list --user --failed:\n%s", got)
+		}
+		if got := jo(svcstat, "why", "--user", "own-limit"); !strings.Contains(got, "systemctl --user reset-failed own-limit.service") {
+			t.Errorf("why --user:\n%s", got)
+		}
+		if got := jo(svcstat, "forget", "--user", "own-limit"); !strings.Contains(got, "that the unit has failed") {
+			t.Errorf("forget --user: %s", got)
+		}
+	})
 }
 
 func checkUserUnit(t *testing.T, name string, truth []string, runs []run) {

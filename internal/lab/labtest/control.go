@@ -3,9 +3,8 @@ package labtest
 import (
 	"strconv"
 	"strings"
+	"testing"
 	"time"
-
-	"github.com/svckit/svckit/internal/lab"
 )
 
 // controlWait is the time between two starts of a control.
@@ -34,17 +33,25 @@ func (m *Machine) Control() *Control {
 // begins anew.
 func (c *Control) Late() time.Duration {
 	c.m.tb.Helper()
-	c.m.WaitUntil(c.unit, func(lab.Properties) bool { return strings.Count(c.m.Try("cat", c.file).Stdout, "\n") > 1 }, "NRestarts")
-	lines := c.m.Run("sh", "-c", "cat "+c.file+"; : >"+c.file)
+	c.m.WaitShell(`[ "$(wc -l <"$0")" -gt 1 ]`, c.file)
+	starts := Uptimes(c.m.tb, c.m.Run("sh", "-c", "cat "+c.file+"; : >"+c.file))
 	worst := -controlWait
-	last := -1.0
-	for line := range strings.FieldsSeq(lines) {
-		at, err := strconv.ParseFloat(line, 64)
-		c.m.must(err)
-		if last >= 0 {
-			worst = max(worst, time.Duration((at-last)*float64(time.Second))-controlWait)
-		}
-		last = at
+	for i := range starts[1:] {
+		worst = max(worst, starts[i+1]-starts[i]-controlWait)
 	}
 	return worst
+}
+
+// Uptimes reads times as the first field of /proc/uptime has them.
+func Uptimes(tb testing.TB, text string) []time.Duration {
+	tb.Helper()
+	var all []time.Duration
+	for word := range strings.FieldsSeq(text) {
+		seconds, err := strconv.ParseFloat(word, 64)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		all = append(all, time.Duration(seconds*float64(time.Second)))
+	}
+	return all
 }

@@ -24,6 +24,23 @@ func (p *Pool) Each(t *testing.T, programs []string, test func(t *testing.T, m *
 	}
 }
 
+// EachAlone runs a test on the systemd of every suite, side by side, on machines of
+// its own, with programs of svckit's in /usr/bin.
+func EachAlone(t *testing.T, programs []string, test func(t *testing.T, m *Machine)) {
+	t.Helper()
+	built := Programs(t)
+	for _, suite := range lab.Suites() {
+		t.Run(string(suite), func(t *testing.T) {
+			t.Parallel()
+			m := Boot(t, suite)
+			for _, program := range programs {
+				m.Install(filepath.Join(built, program), "/usr/bin/"+program, 0o755)
+			}
+			test(t, m)
+		})
+	}
+}
+
 // Program installs a program of svckit's in /usr/bin, once.
 func (p *Pool) Program(m *Machine, program string) {
 	p.Install(m, filepath.Join(Programs(m.tb), program), "/usr/bin/"+program)

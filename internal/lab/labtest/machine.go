@@ -15,10 +15,10 @@ const (
 	// commandBound is how long a command may take in a machine; a test that needs
 	// longer calls Machine.Exec with a context of its own.
 	commandBound = 100 * time.Second
-	// patience is how long a test waits for what has to come. It is no promise of
+	// Patience is how long a test waits for what has to come. It is no promise of
 	// the product's, only an end: a loaded machine takes many times what an idle
 	// one does.
-	patience = 2 * time.Minute
+	Patience = 2 * time.Minute
 )
 
 // A Machine is one test's view of a machine: what cannot be done ends the test.
@@ -113,7 +113,7 @@ func (m *Machine) Show(unit string, properties ...string) lab.Properties {
 // "NAME=VALUE".
 func (m *Machine) WaitFor(unit string, wanted ...string) {
 	m.tb.Helper()
-	ctx, cancel := context.WithTimeout(m.tb.Context(), patience)
+	ctx, cancel := context.WithTimeout(m.tb.Context(), Patience)
 	defer cancel()
 	m.must(m.Machine.WaitFor(ctx, unit, wanted...))
 }
@@ -121,7 +121,7 @@ func (m *Machine) WaitFor(unit string, wanted ...string) {
 // WaitUntil waits until a condition on some properties of the unit holds.
 func (m *Machine) WaitUntil(unit string, holds func(lab.Properties) bool, properties ...string) {
 	m.tb.Helper()
-	ctx, cancel := context.WithTimeout(m.tb.Context(), patience)
+	ctx, cancel := context.WithTimeout(m.tb.Context(), Patience)
 	defer cancel()
 	m.must(m.Machine.WaitUntil(ctx, unit, holds, properties...))
 }
@@ -130,7 +130,7 @@ func (m *Machine) WaitUntil(unit string, holds func(lab.Properties) bool, proper
 // arguments in $0, $1 and so on.
 func (m *Machine) WaitShell(command string, args ...string) {
 	m.tb.Helper()
-	ctx, cancel := context.WithTimeout(m.tb.Context(), patience)
+	ctx, cancel := context.WithTimeout(m.tb.Context(), Patience)
 	defer cancel()
 	_, err := m.Output(ctx, append([]string{"sh", "-c", "until " + command + "; do sleep 0.01; done"}, args...)...)
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/svckit/svckit/internal/lab/labtest"
 )
 
 // stage is where one scenario is played: a real manager or svcgen run.
@@ -60,7 +62,7 @@ type cue struct {
 type act struct{ begun, done time.Time }
 
 // cueBound is the longest that is waited for one event.
-const cueBound = 2 * time.Minute
+const cueBound = labtest.Patience
 
 func (p *play) run(ctx context.Context) error {
 	for i, c := range p.cues {

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"encoding/hex"
 	"fmt"
 	"regexp"
 	"strings"
@@ -75,7 +76,4 @@ func shown(r rune, raw string) string {
 }
 
 // inHex is a byte as people write it.
-func inHex(b byte) string {
-	const digits = "0123456789abcdef"
-	return string([]byte{'\\', 'x', digits[b>>4], digits[b&0xf]})
-}
+func inHex(b byte) string { return `\x` + hex.EncodeToString([]byte{b}) }
